@@ -1,0 +1,1 @@
+"""The owner's machine: verifies, admits, runs the turn once, answers sealed."""

@@ -1,0 +1,1 @@
+"""What an edge, or any program, uses to deliver: permit, seal, post, poll."""
