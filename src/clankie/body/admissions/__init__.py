@@ -1,0 +1,1 @@
+"""Durable admission: each delivery is claimed once, before anything runs, and keeps its one outcome."""
