@@ -1,8 +1,9 @@
 r"""Secrets taken out of anything on its way to a log, a screen or a person.
 
-Owns the shapes of secrets and the names of fields that hold them. Pure: a value in, a value without
-secrets out. It is the second line: nothing should hand it a secret in the first place. What it hides
-too much of costs a readable line; what it lets through costs the secret. In doubt it hides.
+Owns the shapes of secrets and the names of fields that hold them. Pure: a value in, a value
+without secrets out. It is the second line: nothing should hand it a secret in the first place.
+What it hides too much of costs a readable line; what it lets through costs the secret. In doubt it
+hides.
 
 Every pattern runs in time linear in the text, and a text longer than `MAX_TEXT` is replaced by its
 length.
@@ -29,7 +30,7 @@ _NAME: Final = (
 )
 _SECRET_NAME: Final = re.compile(rf"{_NAME}\Z")
 # What is merely called a key (or, in a JWK, `d` or `k`) is secret when its value has the length of
-# one of our keys in base64 (32, 64 or 65 bytes) or hex; a session key or a dictionary's key has not.
+# one of our keys in base64 (32, 64 or 65 bytes) or in hex. A session key has not.
 _KEY_VALUE: Final = r"(?:[A-Za-z0-9_+/-]{43}=?|[A-Za-z0-9_+/-]{86,87}={0,2}|[0-9a-fA-F]{64})"
 _KEY_NAME: Final = re.compile(
     r"(?:(?:.*(?:[^A-Za-z]|(?<=[a-z])(?=K)))?(?i:keys?)|[dk])\Z", re.DOTALL
@@ -50,8 +51,8 @@ _VALUE: Final = rf"(?:{_QUOTED}|[\[{{(][^\r\n]*+|[^\s,;&\"'}}\])]++)"
 _HEADER: Final = r"(?:[bru]{0,2}\"[^\"\r\n]*+\"?|[bru]{0,2}'[^'\r\n]*+'?|[^\r\n\"']++)"
 _PART: Final = "[A-Za-z0-9_-]"
 
-# Each rule: what must occur in the lower-cased text for it to be tried at all, the pattern, and what
-# stands there afterwards. What names its own extent comes first, so that no broader rule halves it.
+# Each rule: what must occur in the lower-cased text for it to be tried, the pattern, and what then
+# stands there. What names its own extent comes first, so that no broader rule halves it.
 _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = tuple(
     (triggers, re.compile(pattern, re.DOTALL), replacement)
     for triggers, pattern, replacement in (

@@ -1,0 +1,153 @@
+"""The configuration: which settings exist, what each may be, and the one tree a role is given.
+
+Owns the settings' names, types, limits and defaults. Must not know how a file or the environment
+spells a value (`config_sources`), in what order they are judged (`config`), or what a role
+does with one.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
+
+import msgspec
+
+from clankie.runtime.secrets import SecretText
+
+# Each description ends the sentence "expected …" in an error, and is the setting's documentation.
+Port = Annotated[
+    int,
+    msgspec.Meta(ge=0, le=65_535, description="a port, 0 to 65535 (0 lets the system pick one)"),
+]
+Host = Annotated[
+    str, msgspec.Meta(description="an IP address to listen on, such as 127.0.0.1 or ::1")
+]
+Location = Annotated[Path, msgspec.Meta(description="a path; a relative one starts at the home")]
+StoreUrl = Annotated[
+    SecretText,
+    msgspec.Meta(description="a URL: sqlite:///…, postgresql://…, or broker:<credential id>"),
+]
+Bound = Annotated[int, msgspec.Meta(ge=1, description="a whole number of at least 1")]
+Concurrency = Annotated[
+    int, msgspec.Meta(ge=1, le=1_024, description="a whole number from 1 to 1024")
+]
+Seconds = Annotated[
+    float, msgspec.Meta(ge=0, le=3_600, description="a number of seconds, 0 to 3600")
+]
+Flag = Annotated[bool, msgspec.Meta(description="true or false")]
+Word = Annotated[
+    str, msgspec.Meta(pattern=r"^[a-z][a-z0-9_-]{0,39}$", description="a short lower-case word")
+]
+Options = Annotated[dict[str, str], msgspec.Meta(description="a table of texts")]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    msgspec.Meta(description="debug, info, warning or error"),
+]
+LogFormat = Annotated[
+    Literal["auto", "console", "json"],
+    msgspec.Meta(description="auto (console on a terminal, else json), console or json"),
+]
+
+
+class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of settings."""
+
+
+class BodyConfig(_Section, frozen=True, kw_only=True):
+    """`[body]`: the service that owns the agent.
+
+    Attributes:
+        host, port: where the ingress listens.
+        expose: lets `host` be an address that other machines reach. Needed by nobody whose body
+            dials out to a gateway. The ingress alone may be exposed, since it believes nothing but
+            what is sealed and permitted; what operators use never is.
+        bootstrap: the file that makes this a managed body.
+        store: where admissions are kept.
+        max_admissions: how many the store may hold at most, default unbounded.
+        concurrency: how many turns run at the same time.
+        grace_seconds: how long running turns get to end when the body stops.
+    """
+
+    host: Host = "127.0.0.1"
+    port: Port = 8787
+    expose: Flag = False
+    bootstrap: Location
+    store: StoreUrl
+    max_admissions: Bound | None = None
+    concurrency: Concurrency = 8
+    grace_seconds: Seconds = 20.0
+
+
+class CaptainConfig(_Section, frozen=True, kw_only=True):
+    """`[captain]`: which captain answers, and its own options, which it validates itself."""
+
+    kind: Word = "echo"
+    options: Options
+
+
+class LogConfig(_Section, frozen=True, kw_only=True):
+    """`[log]`: what is logged, on standard error."""
+
+    level: LogLevel = "info"
+    format: LogFormat = "auto"
+
+
+class MetricsConfig(_Section, frozen=True, kw_only=True):
+    """`[metrics]`: whether measurements are collected and shown."""
+
+    enabled: Flag = True
+
+
+class Config(_Section, frozen=True, kw_only=True):
+    """All of it, validated. `home` is the folder that everything a role keeps lies under."""
+
+    home: Location
+    body: BodyConfig
+    captain: CaptainConfig
+    log: LogConfig
+    metrics: MetricsConfig
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One setting of the tree.
+
+    Attributes:
+        key: its dotted name.
+        type: what its value converts to.
+        expected: what it may be, in words.
+        default: `msgspec.NODEFAULT` when it depends on the home.
+        secret: whether its value may hold a secret.
+    """
+
+    key: str
+    type: Any
+    expected: str
+    default: Any
+    secret: bool
+
+
+def _settings(section: type[msgspec.Struct], prefix: str) -> dict[str, Setting]:
+    settings: dict[str, Setting] = {}
+    for info in msgspec.structs.fields(section):
+        key = prefix + info.name
+        if isinstance(info.type, type) and issubclass(info.type, msgspec.Struct):
+            settings |= _settings(info.type, key + ".")
+            continue
+        declared = info.type if get_origin(info.type) is Annotated else get_args(info.type)[0]
+        bare, meta = get_args(declared)
+        settings[key] = Setting(key, info.type, meta.description, info.default, bare is SecretText)
+    return settings
+
+
+SETTINGS: Final = _settings(Config, "")
+"""Every setting by its key, in the order of the tree."""
+
+TABLES: Final = ("captain.options",)
+"""Settings that are tables of free names."""
+
+
+def defaults_under(home: Path) -> dict[str, object]:
+    """The defaults that depend on where the home is, before conversion."""
+    return {
+        "body.bootstrap": str(home / "bootstrap.json"),
+        "body.store": f"sqlite:///{home / 'body' / 'admissions.db'}",
+        "captain.options": {},
+    }
