@@ -140,8 +140,10 @@ def _unquoted(key: str) -> str:
 def _hint(name: str, known: Iterable[str]) -> str:
     import difflib  # noqa: PLC0415 - only a mistake needs it, and it costs every start otherwise
 
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {close[0]}?" if close else ""
+    # without the prefix that all variables share, or each would be near to any
+    short = {candidate.removeprefix(VARIABLE_PREFIX): candidate for candidate in known}
+    close = difflib.get_close_matches(name.removeprefix(VARIABLE_PREFIX), list(short), n=1)
+    return f"; did you mean {short[close[0]]}?" if close else ""
 
 
 def _without_values(message: str) -> str:

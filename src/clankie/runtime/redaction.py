@@ -149,7 +149,8 @@ def redact_value(value: object, name: str = "", depth: int = 0) -> object:
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, int):
-        return int(value) if abs(value) < MAX_PLAIN_INT else HIDDEN
+        secret = is_secret_name(name) and not name.lower().endswith("tokens")  # those are counts
+        return HIDDEN if secret or abs(value) >= MAX_PLAIN_INT else int(value)
     if is_secret_name(name) or depth > MAX_DEPTH:
         return HIDDEN
     if isinstance(value, str):

@@ -105,6 +105,11 @@ class Config(_Section, frozen=True, kw_only=True):
     log: LogConfig
     metrics: MetricsConfig
 
+    @property
+    def broker_path(self) -> Path:
+        """The file broker's file."""
+        return self.home / "broker" / "credentials.json"
+
 
 class Setting(msgspec.Struct, frozen=True):
     """One setting of the tree.

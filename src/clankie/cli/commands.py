@@ -1,0 +1,85 @@
+"""Which commands there are. Each lies in a module of its own that is imported when it is invoked.
+
+To add one: write `cli/<name>.py` with a `typer.Typer` called `app`, and add its row. Must not import
+any role.
+"""
+
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+
+class Row(NamedTuple):
+    """One command in the table.
+
+    Attributes:
+        name: what is typed.
+        summary: what it is for, for the help screen.
+        first: a whole command line worth typing first, if this is one of those.
+    """
+
+    name: str
+    summary: str
+    first: str = ""
+
+
+COMMANDS: Final = (
+    Row("config", "show each setting, its value, and where that came from", "clankie config show"),
+    Row("secret", "keep, list and delete credentials in the broker"),
+)
+
+ABOUT: Final = """\
+Clankie: one Discord bot whose answers come from the owner's own machine.
+
+    Discord <-> edge --sealed--> gateway --sealed--> body: verify, admit, answer
+
+  edge      holds the bot token and sees Discord; seals each message for one machine
+  gateway   carries envelopes that it can neither read nor re-address
+  body      the owner's machine: holds the agent, decides who may do what
+
+Everything a role keeps lies under CLANKIE_HOME; settings come from config.toml there
+and from CLANKIE_* variables; secrets from the broker, never from the file or a flag.
+"""
+
+
+class LazyGroup(TyperGroup):
+    """The root: it knows its commands by name, and imports the one that is invoked."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The commands, in the table's order."""
+        return [row.name for row in COMMANDS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import the command's module; None when there is no such command."""
+        if all(row.name != cmd_name for row in COMMANDS):
+            return None
+        app: typer.Typer = import_module(f"clankie.cli.{cmd_name}").app
+        command = typer.main.get_command(app)
+        command.name = cmd_name
+        return command
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """One screen that says what this is, without importing anything to say it."""
+        formatter.write(help_screen())
+
+
+def help_screen() -> str:
+    """What `clankie --help` shows."""
+    first = [(row.first, row.summary) for row in COMMANDS if row.first]
+    commands = [(row.name, row.summary) for row in COMMANDS]
+    options = [
+        ("--version", "print the version"),
+        ("--install-completion", "complete commands in this shell"),
+        ("--help", "this screen; `clankie COMMAND --help` says more about one"),
+    ]
+    return (
+        f"{ABOUT}\nType first:\n{_table(first)}\nCommands:\n{_table(commands)}"
+        f"\nOptions:\n{_table(options)}"
+    )
+
+
+def _table(rows: list[tuple[str, str]]) -> str:
+    width = max(len(name) for name, _ in rows)
+    return "".join(f"  {name:<{width}}  {text}\n" for name, text in rows)
