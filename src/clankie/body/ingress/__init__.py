@@ -1,0 +1,1 @@
+"""The sealed ingress: verify, admit, start the turn once, answer sealed."""
