@@ -1,7 +1,7 @@
 """The life of a delivery, as one table. Final states never change (system.md, Admission).
 
-    pending ─┬─ reply | silent | voice | failed    the turn ended; each carries its sealed result
-             └─ interrupted                        nobody stands behind the turn any more; it is never run again
+pending ─┬─ reply | silent | voice | failed    the turn ended; each carries its sealed result
+         └─ interrupted                        nobody stands behind the turn any more; it is never run again
 """
 
 from enum import StrEnum

@@ -1,0 +1,191 @@
+"""The store's statements, each built once.
+
+Owns SQL. Must not know futures, caches or why a statement is run.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Row, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from clankie.body.admissions.contracts import DeliveryKey
+from clankie.body.admissions.leases import is_live
+from clankie.body.admissions.states import State
+from clankie.body.admissions.tables import DatabaseNow, admissions, replicas, store
+from clankie.runtime.database_errors import DatabaseUnavailable
+
+_a = admissions.c
+_KEY = (_a.tenant_id, _a.installation_id, _a.delivery_id)
+_PENDING = State.PENDING.value
+_BY_KEY = (
+    _a.tenant_id == bindparam("key_tenant"),
+    _a.installation_id == bindparam("key_installation"),
+    _a.delivery_id == bindparam("key_delivery"),
+)
+# Whoever is refused is refused here, by the row and the database's clock, not by what a process believes.
+_SETTLE = (
+    update(admissions)
+    .where(
+        *_BY_KEY,
+        _a.state == _PENDING,
+        _a.fence == bindparam("key_fence"),
+        is_live(bindparam("key_fence", type_=_a.fence.type)),
+    )
+    .values(
+        state=bindparam("to_state"),
+        sealed_result=bindparam("to_sealed"),
+        settled_at_ms=bindparam("to_now"),
+    )
+)
+_INTERRUPT = (
+    update(admissions)
+    .where(*_BY_KEY, _a.state == _PENDING, _a.fence == bindparam("key_fence"))
+    .values(state=State.INTERRUPTED.value, settled_at_ms=bindparam("to_now"))
+)
+_KNOWN = select(
+    *_KEY,
+    _a.event_digest,
+    _a.expires_at_ms,
+    _a.state,
+    _a.sealed_result,
+    _a.fence,
+    is_live(_a.fence).label("live"),
+).where(
+    _a.tenant_id == bindparam("key_tenant"),
+    _a.installation_id == bindparam("key_installation"),
+    _a.delivery_id.in_(bindparam("key_deliveries", expanding=True)),
+)
+_OWN_PENDING = select(*_KEY, _a.fence).where(
+    _a.state == _PENDING, _a.fence == bindparam("key_fence")
+)
+_TOTAL = store.c.stored + select(func.coalesce(func.sum(replicas.c.stored), 0)).scalar_subquery()
+_TAKE_ROOM = (
+    update(replicas)
+    .where(replicas.c.fence == bindparam("key_fence"), replicas.c.held_until_ms > DatabaseNow())
+    .values(stored=replicas.c.stored + bindparam("more"))
+)
+# SKIP LOCKED (PostgreSQL; SQLite has one writer): two replicas that purge together share the work.
+_PURGE = (
+    delete(admissions)
+    .where(
+        tuple_(*_KEY).in_(
+            select(*_KEY)
+            .where(_a.expires_at_ms < bindparam("before"))
+            .order_by(_a.expires_at_ms)
+            .limit(bindparam("at_most"))
+            .with_for_update(skip_locked=True)
+        )
+    )
+    .returning(_a.expires_at_ms)
+)
+_INSERT = insert(admissions)
+_RAISE_MARK = (
+    update(store)
+    .where(store.c.purged_through_ms < bindparam("mark"))
+    .values(purged_through_ms=bindparam("mark"))
+)
+
+
+async def known(
+    connection: AsyncConnection, keys: Iterable[DeliveryKey]
+) -> dict[DeliveryKey, Row[Any]]:
+    """The rows of these keys; nearly always one statement, since a body has one route or two."""
+    routes: dict[tuple[str, str], list[str]] = {}
+    for tenant, installation, delivery in keys:
+        routes.setdefault((tenant, installation), []).append(delivery)
+    found: dict[DeliveryKey, Row[Any]] = {}
+    for (tenant, installation), deliveries in routes.items():
+        rows = await connection.execute(
+            _KNOWN,
+            {
+                "key_tenant": tenant,
+                "key_installation": installation,
+                "key_deliveries": deliveries,
+            },
+        )
+        for row in rows:
+            found[DeliveryKey(row[0], row[1], row[2])] = row
+    return found
+
+
+async def purged_through(connection: AsyncConnection) -> int:
+    """The high-water mark, wall milliseconds. Read it after the keys: a key purged since then raised it."""
+    return _there(await connection.scalar(select(store.c.purged_through_ms)))
+
+
+async def total(connection: AsyncConnection) -> int:
+    """Rows stored, at a cost of a row a replica."""
+    return _there(await connection.scalar(select(_TOTAL)))
+
+
+async def take_room(connection: AsyncConnection, fence: int, more: int) -> bool:
+    """Count `more` rows for this lease; False when the lease is over."""
+    return bool((await connection.execute(_TAKE_ROOM, {"key_fence": fence, "more": more})).rowcount)
+
+
+async def insert_pending(connection: AsyncConnection, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert new rows. IntegrityError when another replica was first with one of them."""
+    await connection.execute(_INSERT, rows)
+
+
+async def settle(connection: AsyncConnection, rows: Sequence[dict[str, Any]]) -> int:
+    """Write outcomes; returns how many took, of rows that are pending under a fence that is live."""
+    return (await connection.execute(_SETTLE, rows)).rowcount
+
+
+async def interrupt(
+    connection: AsyncConnection, owners: Sequence[tuple[DeliveryKey, int]], now_ms: int
+) -> None:
+    """End pending rows, each under the fence it was seen with.
+
+    Raises:
+        DatabaseUnavailable: one of them was settled meanwhile; the transaction is to be tried again.
+    """
+    if not owners:
+        return
+    done = await connection.execute(
+        _INTERRUPT, [{**by_key(key), "key_fence": fence, "to_now": now_ms} for key, fence in owners]
+    )
+    if done.rowcount != len(owners):
+        raise DatabaseUnavailable("raced", outcome_unknown=False)
+
+
+async def own_pending(connection: AsyncConnection, fence: int) -> list[DeliveryKey]:
+    """Keys of the pending rows under a fence, by the index that holds nothing else."""
+    rows = await connection.execute(_OWN_PENDING, {"key_fence": fence})
+    return [DeliveryKey(row[0], row[1], row[2]) for row in rows]
+
+
+async def interrupt_all(connection: AsyncConnection, fence: int, now_ms: int) -> int:
+    """End every pending row of a fence; returns how many."""
+    done = await connection.execute(
+        update(admissions)
+        .where(_a.state == _PENDING, _a.fence == fence)
+        .values(state=State.INTERRUPTED.value, settled_at_ms=now_ms)
+    )
+    return done.rowcount
+
+
+async def purge(connection: AsyncConnection, before_ms: int, at_most: int) -> int:
+    """Delete up to `at_most` rows that expired before; raise the mark to the latest of their expiries."""
+    rows = await connection.execute(_PURGE, {"before": before_ms, "at_most": at_most})
+    expiries = rows.scalars().all()
+    if expiries:
+        await connection.execute(_RAISE_MARK, {"mark": max(expiries)})
+    return len(expiries)
+
+
+def by_key(key: DeliveryKey) -> dict[str, Any]:
+    """The parameters that name one row."""
+    return {
+        "key_tenant": key.tenant_id,
+        "key_installation": key.installation_id,
+        "key_delivery": key.delivery_id,
+    }
+
+
+def _there(value: int | None) -> int:
+    if value is None:
+        raise DatabaseUnavailable("store row missing", outcome_unknown=False)
+    return value

@@ -1,0 +1,232 @@
+"""One database by URL, SQLite or PostgreSQL: durable transactions and reads, each with a limit of time.
+
+Owns connections, retries, time limits and the translation of drivers' errors. Must not know tables or schemas
+(migrations.py brings them), or what a transaction is for.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from sqlalchemy import URL, text
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from clankie.protocol.primitives import random_bytes
+from clankie.runtime import engines
+from clankie.runtime.database_errors import (
+    DatabaseCorrupt,
+    DatabaseUnavailable,
+    DatabaseUnreachable,
+)
+from clankie.runtime.sqlite_file import SqliteFile
+
+LIMIT_SECONDS = 5.0
+"""How long a caller waits for a transaction or a read: a hung database must not hang requests."""
+ATTEMPTS = 3
+"""Tries of a transaction that failed before its COMMIT was sent: a dead connection, a deadlock, a lost race."""
+RETRY_SECONDS = 0.05
+"""The longest pause before another try; the actual one is random, so that two rivals part."""
+CLOSE_SECONDS = 2.0
+"""How long closing waits for connections that no longer answer."""
+
+T = TypeVar("T")
+Work = Callable[[AsyncConnection], Awaitable[T]]
+
+
+class Database:
+    """An open database. Transactions run beside each other on PostgreSQL, one after another on SQLite."""
+
+    def __init__(self, url: URL, file: SqliteFile | None) -> None:
+        self.url = url
+        self.place = engines.place(url)
+        self._file = file
+        self._writers = engines.write_engine(url)
+        self._readers = engines.read_engine(url)
+        self._left_behind: set[asyncio.Task[Any]] = set()
+
+    @classmethod
+    async def open(cls, url: str, prepare: Callable[[Self], Awaitable[None]]) -> Self:
+        """Open, and let `prepare` bring the schema up to date.
+
+        A new SQLite database is made under another name and renamed once `prepare` is through: a file with the
+        right name is never half made, so an empty one is a damaged one.
+
+        Raises:
+            DatabaseRefused: its subclasses say what is wrong and what to do.
+        """
+        parsed = engines.parse_url(url)
+        if not engines.is_sqlite(parsed):
+            return await cls._open_prepared(parsed, None, prepare)
+        file = SqliteFile(engines.sqlite_path(parsed))
+        try:
+            if not file.exists():
+                await cls._make(parsed, file, prepare)
+            return await cls._open_prepared(parsed, file, prepare)
+        except BaseException:
+            file.release()
+            raise
+
+    @classmethod
+    async def _make(
+        cls, url: URL, file: SqliteFile, prepare: Callable[[Self], Awaitable[None]]
+    ) -> None:
+        path = Path(f"{file.path}.new")
+        try:
+            file.create(path)
+            database = await cls._open_prepared(url.set(database=str(path)), None, prepare)
+            await database.close()  # the last connection moves the log into the file
+            file.adopt(path)
+        except OSError as error:
+            raise DatabaseUnreachable(
+                f"{file.path} cannot be made ({error.strerror})",
+                next_step="make room and the folder writable, or set the store to another path",
+            ) from None
+
+    @classmethod
+    async def _open_prepared(
+        cls, url: URL, file: SqliteFile | None, prepare: Callable[[Self], Awaitable[None]]
+    ) -> Self:
+        database = cls(url, file)
+        try:
+            await database._check()
+            await prepare(database)
+        except DatabaseUnavailable as error:
+            await database.close()
+            raise _refusal(database.place, error) from None
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether this process is the database's only user."""
+        return engines.is_sqlite(self.url)
+
+    async def _check(self) -> None:
+        """That what it promises is durable: SQLite in WAL mode, PostgreSQL with fsync."""
+        ask = "PRAGMA journal_mode" if self.is_sqlite else "SHOW fsync"
+        answer = await self.read(lambda connection: connection.scalar(text(ask)))
+        if answer not in {"wal", "on"}:
+            raise DatabaseUnreachable(
+                f"{self.place} would lose commits in a power cut ({ask} says {answer})",
+                next_step="use a file system with shared memory for SQLite, or fsync = on for PostgreSQL",
+            )
+
+    async def transact(self, work: Work[T]) -> T:
+        """Run `work` in one transaction and commit it durably. `work` may be run again from the start.
+
+        Raises:
+            DatabaseUnavailable: not known to be committed, after at most `LIMIT_SECONDS`.
+        """
+        return await self._limited(self._transact(work))
+
+    async def read(self, work: Work[T]) -> T:
+        """Run single statements that change nothing.
+
+        Raises:
+            DatabaseUnavailable: no answer, after at most `LIMIT_SECONDS`.
+        """
+        return await self._limited(self._read(work))
+
+    async def close(self) -> None:
+        """Close every connection and let another process have the file."""
+        for task in self._left_behind:
+            task.cancel()
+        if self._left_behind:
+            await asyncio.wait(self._left_behind, timeout=CLOSE_SECONDS)
+        for engine in (self._readers, self._writers):
+            with suppress(DatabaseUnavailable):
+                await self._limited(engine.dispose(), CLOSE_SECONDS)
+        if self._file is not None:
+            self._file.release()
+
+    async def _transact(self, work: Work[T]) -> T:
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(RETRY_SECONDS * random_bytes(1)[0] / 255)
+            try:
+                return await self._attempt(work)
+            except DatabaseUnavailable as error:
+                if error.outcome_unknown or attempt == ATTEMPTS - 1:
+                    raise
+        raise DatabaseUnavailable("attempts", outcome_unknown=False)
+
+    async def _attempt(self, work: Work[T]) -> T:
+        committing = False
+        try:
+            async with self._writers.connect() as connection:
+                try:
+                    async with connection.begin() as transaction:
+                        value = await work(connection)
+                        committing = True
+                        await transaction.commit()
+                except (SQLAlchemyError, OSError):
+                    # Whatever state it is in, the next transaction gets a connection that is not in it.
+                    await connection.invalidate()
+                    raise
+        except (SQLAlchemyError, OSError) as error:
+            raise DatabaseUnavailable(_code(error), outcome_unknown=committing) from None
+        return value
+
+    async def _read(self, work: Work[T]) -> T:
+        try:
+            async with self._readers.connect() as connection:
+                return await work(connection)
+        except (SQLAlchemyError, OSError) as error:
+            raise DatabaseUnavailable(_code(error), outcome_unknown=False) from None
+
+    async def _limited(
+        self, operation: Coroutine[Any, Any, T], seconds: float = LIMIT_SECONDS
+    ) -> T:
+        """Wait no longer than the limit, whatever the driver does.
+
+        The operation is left behind then, cancelled: its own clean-up may hang as it does. It ends when the
+        database or the connection does, and its outcome is unknown.
+        """
+        task = asyncio.get_running_loop().create_task(operation)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=seconds)
+        except asyncio.CancelledError:
+            self._leave(task)
+            raise
+        if not done:
+            self._leave(task)
+            raise DatabaseUnavailable("timeout", outcome_unknown=True)
+        return task.result()
+
+    def _leave(self, task: asyncio.Task[Any]) -> None:
+        task.cancel()
+        self._left_behind.add(task)
+        task.add_done_callback(self._forget)
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._left_behind.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen, so that nobody reports it as never retrieved
+
+
+def _code(error: Exception) -> str:
+    """The driver's own name for the error, free of parameters and rows."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    for name in ("sqlite_errorname", "sqlstate"):
+        code = getattr(cause, name, None)
+        if isinstance(code, str):
+            return code
+    return type(cause).__name__
+
+
+def _refusal(place: str, error: DatabaseUnavailable) -> DatabaseCorrupt | DatabaseUnreachable:
+    if error.code in {"SQLITE_CORRUPT", "SQLITE_NOTADB"}:
+        return DatabaseCorrupt(
+            f"{place} cannot be used: it is damaged ({error.code})",
+            next_step="restore it from a copy, or move it away to start empty "
+            "(events of the last five minutes could then be run a second time)",
+        )
+    return DatabaseUnreachable(
+        f"{place} cannot be opened for writing ({error.code})",
+        next_step="see that it runs, has room and may be written by this user, then start again",
+    )

@@ -1,0 +1,164 @@
+"""Engines for the two databases, each session set to what durability needs.
+
+Owns URLs, drivers and session settings. Must not know tables.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, event, make_url
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from clankie.runtime.database_errors import DatabaseUrlInvalid
+
+SQLITE_BUSY_SECONDS = 2.0
+"""How long SQLite itself waits for a lock; a backup tool may hold one for a moment."""
+SQLITE_CACHE_KIB = 16_384
+"""Pages kept by a writing connection: the right edges of the trees, and most of what a poll reads."""
+SQLITE_CHECKPOINT_PAGES = 4_000
+"""16 MiB of log before its pages move into the file: hot pages then move once instead of many times."""
+PG_STATEMENT_SECONDS = 4
+"""PostgreSQL gives up a statement before the caller's own limit of five seconds does."""
+PG_LOCK_SECONDS = 3
+"""Longer than a replica that froze inside a transaction is suffered (below), so its lock is outlived."""
+PG_IDLE_IN_TRANSACTION_SECONDS = 2
+"""A process frozen inside a transaction loses it, and the locks that would hold up the other replicas."""
+PG_CONNECT_SECONDS = 4
+PG_POOL = 4
+"""The group committer, the lease, and what else a role writes now and then."""
+
+_DRIVERS = {
+    "sqlite": "sqlite+aiosqlite",
+    "sqlite+aiosqlite": "sqlite+aiosqlite",
+    "postgresql": "postgresql+psycopg",
+    "postgres": "postgresql+psycopg",
+    "postgresql+psycopg": "postgresql+psycopg",
+}
+_URL_STEP = "use sqlite:////absolute/path.db or postgresql://user@host/database"
+
+
+def parse_url(url: str) -> URL:
+    """The URL with the driver we use.
+
+    Raises:
+        DatabaseUrlInvalid: not a URL, another kind of database, or SQLite without a file.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise DatabaseUrlInvalid("the store's URL is not a URL", next_step=_URL_STEP) from None
+    driver = _DRIVERS.get(parsed.drivername)
+    if driver is None:
+        raise DatabaseUrlInvalid(
+            f"{parsed.drivername} is not a database we can use", next_step=_URL_STEP
+        )
+    parsed = parsed.set(drivername=driver)
+    if is_sqlite(parsed) and (parsed.database in {None, "", ":memory:"} or parsed.query):
+        raise DatabaseUrlInvalid(
+            "a SQLite store is one plain file, since it must survive a restart", next_step=_URL_STEP
+        )
+    return parsed
+
+
+def is_sqlite(url: URL) -> bool:
+    """Whether the URL names an embedded database."""
+    return url.get_backend_name() == "sqlite"
+
+
+def sqlite_path(url: URL) -> Path:
+    """The absolute path of the database file."""
+    return Path(url.database or "").absolute()
+
+
+def place(url: URL) -> str:
+    """How a message names the database: the file, or host and database without any credentials."""
+    if is_sqlite(url):
+        return str(sqlite_path(url))
+    host = url.host or url.query.get("host", "local socket")
+    return f"PostgreSQL database {url.database} on {host}:{url.port or 5432}"
+
+
+def write_engine(url: URL) -> AsyncEngine:
+    """For transactions that are durable once COMMIT has answered. SQLite: one connection, BEGIN IMMEDIATE."""
+    if not is_sqlite(url):
+        return _postgres_engine(url, pool_size=PG_POOL, pool_reset_on_return=None)
+    engine = _sqlite_engine(url, pool_size=1, pool_reset_on_return=None)
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def begin_immediate(connection: Connection) -> None:
+        # The lock is taken at once: upgrading a read transaction later fails without waiting.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def read_engine(url: URL) -> AsyncEngine:
+    """For single statements that change nothing; each sees what was committed when it began."""
+    if is_sqlite(url):
+        return _sqlite_engine(url, pool_size=2, isolation_level="AUTOCOMMIT")
+    return _postgres_engine(url, pool_size=2, isolation_level="AUTOCOMMIT")
+
+
+def _sqlite_engine(url: URL, **settings: Any) -> AsyncEngine:
+    engine = create_async_engine(
+        url,
+        max_overflow=0,
+        pool_timeout=SQLITE_BUSY_SECONDS,
+        hide_parameters=True,
+        # None: the driver begins nothing by itself; we do.
+        connect_args={"timeout": SQLITE_BUSY_SECONDS, "isolation_level": None},
+        **settings,
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def set_session(connection: Any, _entry: ConnectionPoolEntry) -> None:
+        cursor = connection.cursor()
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            f"cache_size = -{SQLITE_CACHE_KIB}",
+            f"wal_autocheckpoint = {SQLITE_CHECKPOINT_PAGES}",
+            "trusted_schema = OFF",
+        ):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    return engine
+
+
+def _postgres_engine(url: URL, **settings: Any) -> AsyncEngine:
+    engine = create_async_engine(
+        url,
+        max_overflow=2,
+        pool_timeout=PG_CONNECT_SECONDS,
+        hide_parameters=True,
+        connect_args={
+            "connect_timeout": PG_CONNECT_SECONDS,
+            "application_name": "clankie",
+            "keepalives_idle": 5,
+            "keepalives_interval": 2,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 6_000,
+        },
+        **settings,
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def set_session(connection: Any, _entry: ConnectionPoolEntry) -> None:
+        # Outside a transaction: SET inside one that is rolled back would be forgotten.
+        autocommit = connection.autocommit
+        connection.autocommit = True
+        cursor = connection.cursor()
+        cursor.execute(
+            "SET synchronous_commit = on;"
+            f"SET statement_timeout = '{PG_STATEMENT_SECONDS}s';"
+            f"SET lock_timeout = '{PG_LOCK_SECONDS}s';"
+            f"SET idle_in_transaction_session_timeout = '{PG_IDLE_IN_TRANSACTION_SECONDS}s'"
+        )
+        cursor.close()
+        connection.autocommit = autocommit
+
+    return engine
