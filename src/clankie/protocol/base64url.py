@@ -30,8 +30,10 @@ def decode(text: str) -> bytes:
     """The bytes that `text` spells.
 
     Raises:
-        NotCanonical: padding, another alphabet, white space, an impossible length, nonzero trailing bits.
+        NotCanonical: padding, another alphabet, white space, an impossible length, nonzero trailing bits; not a str.
     """
+    if not isinstance(text, str):
+        raise NotCanonical("not base64url")
     try:
         over = len(text) % 4
         if over and text[-1] not in _LAST[over]:

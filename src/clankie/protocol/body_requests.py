@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clankie.protocol import base64url
+from clankie.protocol.arguments import require
 from clankie.protocol.errors import BodyRequestRejected, InvalidToken, InvalidValue, NotCanonical
 from clankie.protocol.primitives import (
     Ed25519PrivateKey,
@@ -42,8 +43,10 @@ class VerifiedBodyRequest(NamedTuple):
 def transcript(
     path: str, tenant_id: str, installation_id: str, timestamp: str, nonce: str, digest: str
 ) -> bytes:
-    """The eight lines that are signed. Raises InvalidValue for a line break or a lone surrogate in a part."""
+    """The eight lines that are signed. Raises InvalidValue for a part that is no text, or holds a line break."""
     lines = (DOMAIN, METHOD, path, tenant_id, installation_id, timestamp, nonce, digest)
+    for line in lines:
+        require(line, str, "a signed line")
     if any("\n" in line for line in lines):
         raise InvalidValue("a signed line holds a line break")
     try:
@@ -71,8 +74,13 @@ def sign_body_request(
         random_bytes: gives the 16 bytes of the nonce.
 
     Raises:
-        InvalidValue: a part that cannot be a line.
+        InvalidValue: a part that cannot be a line, or a time before 1970.
     """
+    require(signing_key, Ed25519PrivateKey, "signing_key")
+    require(body, bytes, "body")
+    require(now_ms, int, "now_ms")
+    if now_ms < 0:
+        raise InvalidValue("now_ms is before 1970")
     timestamp = str(now_ms)
     nonce = base64url.encode(random_bytes(NONCE_BYTES))
     digest = base64url.encode(sha256(body))
@@ -103,13 +111,20 @@ def verify_body_request(
 
     Raises:
         BodyRequestRejected: anything else; the text says which of headers, clock, digest, signature.
+        InvalidValue: the key, the headers, the body or the time are not of their types.
     """
+    require(public_key, Ed25519PublicKey, "public_key")
+    require(headers, Mapping, "headers")
+    require(body, bytes, "body")
+    require(now_ms, int, "now_ms")
     try:
         timestamp, nonce = headers[TIMESTAMP_HEADER], headers[NONCE_HEADER]
         digest, signature = headers[DIGEST_HEADER], base64url.decode(headers[SIGNATURE_HEADER])
         nonce_bytes, digest_bytes = base64url.decode(nonce), base64url.decode(digest)
     except (KeyError, NotCanonical):
         raise BodyRequestRejected("a signature header is missing or malformed") from None
+    if not isinstance(timestamp, str):
+        raise BodyRequestRejected("a signature header is missing or malformed")
     if not _TIMESTAMP.match(timestamp) or len(nonce_bytes) != NONCE_BYTES:
         raise BodyRequestRejected("a signature header is missing or malformed")
     if abs(int(timestamp) - now_ms) > MAX_SKEW_MS:

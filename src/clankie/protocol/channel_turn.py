@@ -3,11 +3,12 @@
 Owns the two shapes. Must not know where a turn comes from, nor who may do what.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import force_setattr
 
+from clankie.protocol.arguments import require
 from clankie.protocol.errors import InvalidValue
 from clankie.protocol.text import check_iso_time, check_length, is_blank, trim, trimmed_url
 from clankie.protocol.wire_model import Reader, WireModel, write
@@ -145,9 +146,13 @@ class ChannelTurnRequest(WireModel, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         visual = self.context_visual
-        if visual is not UNSET and all(
-            visual.source_message_id != message.id for message in self.context_messages
-        ):
+        if visual is UNSET:
+            return
+        try:
+            named = any(visual.source_message_id == each.id for each in self.context_messages)
+        except (TypeError, AttributeError):  # made in Python: a constructor checks no types
+            raise InvalidValue("a field has another type than the contract's") from None
+        if not named:
             raise InvalidValue("contextVisual names no context message")
 
 
@@ -230,6 +235,7 @@ class TurnFailed(WireModel, frozen=True, kw_only=True, tag_field="state", tag="f
 
 ChannelTurnResult = TurnSettled | TurnSilent | TurnAbsorbed | TurnWaitingUser | TurnFailed
 
+_RESULTS = get_args(ChannelTurnResult)
 _TURN_REQUEST: Reader[ChannelTurnRequest] = Reader(ChannelTurnRequest)
 TURN_RESULT: Reader[ChannelTurnResult] = Reader(ChannelTurnResult)
 
@@ -241,6 +247,7 @@ def parse_turn_request(text: str | bytes) -> ChannelTurnRequest:
 
 def turn_request_json(turn: ChannelTurnRequest) -> bytes:
     """The UTF-8 of what JSON.stringify gives for a turn request. Raises InvalidValue."""
+    require(turn, ChannelTurnRequest, "turn")
     return write(turn)
 
 
@@ -251,12 +258,14 @@ def parse_turn_result(text: str | bytes) -> ChannelTurnResult:
 
 def turn_result_json(result: ChannelTurnResult) -> bytes:
     """The UTF-8 of what JSON.stringify gives for a turn's result. Raises InvalidValue."""
+    require(result, _RESULTS, "result")
     return write(result)
 
 
 def _trim_field(model: Any, name: str, longest: int) -> None:
     text = getattr(model, name)
     if text is not UNSET:
+        require(text, str, "text")
         text = trim(text)
         check_length(text, 1, longest)
         force_setattr(model, name, text)

@@ -3,12 +3,13 @@
 Owns the shapes and their canonical text. Must not know keys, clocks, transports or what a turn does.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import force_setattr
 
 from clankie.protocol import base64url
+from clankie.protocol.arguments import require
 from clankie.protocol.channel_turn import (
     MAX_SAFE_INTEGER,
     MAX_TEXT,
@@ -102,6 +103,12 @@ class DiscordIngressEvent(WireModel, frozen=True, kw_only=True):
     context: Annotated[tuple[ContextMessage, ...], Meta(max_length=MAX_CONTEXT)] | UnsetType = UNSET
 
     def __post_init__(self) -> None:
+        try:
+            self._check()
+        except (TypeError, AttributeError):  # made in Python: a constructor checks no types
+            raise InvalidValue("a field has another type than the contract's") from None
+
+    def _check(self) -> None:
         if not 0 < self.expires_at_ms - self.event_at_ms <= MAX_EVENT_LIFE_MS:
             raise InvalidValue("expiresAtMs must be at most 300000 after eventAtMs, and after it")
         if (self.guild_id is UNSET) != (self.kind == "dm"):
@@ -207,6 +214,7 @@ class VoiceReply(WireModel, frozen=True, tag_field="state", tag="voice"):
 
 
 DiscordIngressResult = Pending | Reply | Silent | Failed | VoiceReply
+_RESULTS = get_args(DiscordIngressResult)
 
 _BRIEFING: Reader[VoiceBriefing] = Reader(VoiceBriefing)
 _TOOL_ANSWER: Reader[VoiceToolAnswer] = Reader(VoiceToolAnswer)
@@ -224,6 +232,7 @@ def parse_event(text: str | bytes) -> DiscordIngressEvent:
 
 def event_json(event: DiscordIngressEvent) -> bytes:
     """The canonical text of an event: the UTF-8 of JSON.stringify. Raises InvalidValue."""
+    require(event, DiscordIngressEvent, "event")
     return write(event) if event.voice is UNSET else write_exactly(event)
 
 
@@ -236,8 +245,10 @@ def request_digest(event: DiscordIngressEvent, ephemeral_public_key: str, nonce:
     """What a permit names; it binds the recipient of the answer (S11, S12). 43 base64url characters.
 
     Raises:
-        InvalidValue: the event holds something that is not JSON.
+        InvalidValue: the event holds something that is not JSON, or the key or the nonce is no text.
     """
+    require(ephemeral_public_key, str, "ephemeral_public_key")
+    require(nonce, str, "nonce")
     return request_digest_of(event_json(event), ephemeral_public_key, nonce)
 
 
@@ -262,6 +273,7 @@ def parse_result(text: str | bytes) -> DiscordIngressResult:
 
 def result_json(result: DiscordIngressResult) -> bytes:
     """The UTF-8 of what JSON.stringify gives for a result. Raises InvalidValue."""
+    require(result, _RESULTS, "result")
     return write(result)
 
 
@@ -272,6 +284,7 @@ def parse_envelope(text: str | bytes) -> DiscordIngressEnvelope:
 
 def envelope_json(envelope: DiscordIngressEnvelope) -> bytes:
     """The HTTP body of an envelope. Raises InvalidValue."""
+    require(envelope, DiscordIngressEnvelope, "envelope")
     return write(envelope)
 
 

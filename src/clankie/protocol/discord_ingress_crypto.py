@@ -7,8 +7,10 @@ know HTTP, stores, or what a turn does.
 from typing import Final, Self
 
 from clankie.protocol import base64url
+from clankie.protocol.arguments import require
 from clankie.protocol.discord_ingress import (
     DISCORD_INGRESS_DOMAIN,
+    MAX_PERMIT,
     DiscordIngressEnvelope,
     DiscordIngressEvent,
     DiscordIngressResult,
@@ -25,6 +27,7 @@ from clankie.protocol.errors import (
     DecryptionFailed,
     Destroyed,
     InvalidKey,
+    InvalidValue,
     NotCanonical,
     PlaintextTooLarge,
     ProtocolError,
@@ -42,6 +45,7 @@ from clankie.protocol.primitives import (
     hkdf_sha256,
     random_bytes,
 )
+from clankie.protocol.text import check_length
 
 NONCE_BYTES = 16
 MAX_SEALED = 100_000
@@ -83,7 +87,7 @@ def prepare_discord_ingress(
         ephemeral_public_key=base64url.encode(ephemeral.public_point()),
         nonce=base64url.encode(nonce),
         domain=domain,
-        key=AeadKey(hkdf_sha256(secret, nonce, domain, AEAD_KEY_BYTES)),
+        secret=_ContentKey(AeadKey(hkdf_sha256(secret, nonce, domain, AEAD_KEY_BYTES))),
         random_bytes=random_bytes,
     )
 
@@ -99,9 +103,9 @@ class PreparedIngress:
         "_domain",
         "_ephemeral_public_key",
         "_event_text",
-        "_key",
         "_nonce",
         "_random_bytes",
+        "_secret",
         "digest",
     )
 
@@ -112,27 +116,29 @@ class PreparedIngress:
         ephemeral_public_key: str,
         nonce: str,
         domain: bytes,
-        key: AeadKey,
+        secret: "_ContentKey",
         random_bytes: RandomBytes,
     ) -> None:
         self._event_text = event_text
         self._ephemeral_public_key = ephemeral_public_key
         self._nonce = nonce
         self._domain = domain
-        self._key: AeadKey | None = key
+        self._secret = secret
         self._random_bytes = random_bytes
         self.digest = request_digest_of(event_text, ephemeral_public_key, nonce)
 
     def seal(self, permit: str) -> "SealedIngress":
-        """The envelope for a permit, and the key to its answer.
+        """The envelope for a permit, and what opens its answer.
 
         Raises:
-            InvalidValue: the permit is empty or over 4 096 characters.
+            InvalidValue: the permit is empty, over 4 096 characters, or not Unicode text.
             Destroyed: after `destroy()`.
         """
-        key = _living(self._key)
+        key = self._secret.living()
+        check_length(permit, 1, MAX_PERMIT)
+        request_aad = _aad(self._domain, REQUEST, permit)
         iv = self._random_bytes(AEAD_IV_BYTES)
-        sealed = iv + key.seal(iv, self._event_text, _aad(self._domain, REQUEST, permit))
+        sealed = iv + key.seal(iv, self._event_text, request_aad)
         envelope = DiscordIngressEnvelope(
             version=1,
             permit=permit,
@@ -140,11 +146,11 @@ class PreparedIngress:
             nonce=self._nonce,
             sealed=base64url.encode(sealed),
         )
-        return SealedIngress(envelope, key, _aad(self._domain, RESPONSE, permit))
+        return SealedIngress(envelope, self._secret, _aad(self._domain, RESPONSE, permit))
 
     def destroy(self) -> None:
-        """Drops the key and the plaintext. Safe to call again."""
-        self._key = None
+        """Drops the key and the plaintext, also for what was sealed with it. Safe to call again."""
+        self._secret.destroy()
         self._event_text = b""
 
     def __enter__(self) -> Self:
@@ -158,17 +164,20 @@ class PreparedIngress:
 
 
 class SealedIngress:
-    """An envelope on its way, and what opens the answer to it and to nothing else.
+    """An envelope on its way, and what opens the answer to it and to nothing else, until its `PreparedIngress` is
+    destroyed.
 
     Attributes:
         envelope: what is posted (`envelope_json`).
     """
 
-    __slots__ = ("_key", "_response_aad", "envelope")
+    __slots__ = ("_response_aad", "_secret", "envelope")
 
-    def __init__(self, envelope: DiscordIngressEnvelope, key: AeadKey, response_aad: bytes) -> None:
+    def __init__(
+        self, envelope: DiscordIngressEnvelope, secret: "_ContentKey", response_aad: bytes
+    ) -> None:
         self.envelope = envelope
-        self._key: AeadKey | None = key
+        self._secret = secret
         self._response_aad = response_aad
 
     def open_response(self, sealed: str) -> DiscordIngressResult:
@@ -177,14 +186,9 @@ class SealedIngress:
         Raises:
             DecryptionFailed: not sealed for this envelope, or not base64url.
             MalformedJson, InvalidValue: sealed by the body, but no result of the contract.
-            Destroyed: after `destroy()`.
+            Destroyed: after the `destroy()` of the `PreparedIngress` it came from.
         """
-        key = _living(self._key)
-        return parse_result(_open(key, sealed, self._response_aad))
-
-    def destroy(self) -> None:
-        """Drops the key. Safe to call again."""
-        self._key = None
+        return parse_result(_open(self._secret.living(), sealed, self._response_aad))
 
     def __repr__(self) -> str:
         return "SealedIngress(…)"
@@ -199,7 +203,7 @@ class OpenedIngress:
         permit_id: the permit's `jti`, for the trace.
     """
 
-    __slots__ = ("_key", "_random_bytes", "_response_aad", "event", "event_digest", "permit_id")
+    __slots__ = ("_random_bytes", "_response_aad", "_secret", "event", "event_digest", "permit_id")
 
     def __init__(
         self,
@@ -213,7 +217,7 @@ class OpenedIngress:
         self.event = event
         self.event_digest = event_digest
         self.permit_id = permit_id
-        self._key: AeadKey | None = key
+        self._secret = _ContentKey(key)
         self._response_aad = response_aad
         self._random_bytes = random_bytes
 
@@ -230,13 +234,13 @@ class OpenedIngress:
 
     def seal_response_text(self, text: bytes) -> str:
         """The same for a result's canonical JSON, as `result_json` gave it. Raises Destroyed."""
-        key = _living(self._key)
+        key = self._secret.living()
         iv = self._random_bytes(AEAD_IV_BYTES)
         return base64url.encode(iv + key.seal(iv, text, self._response_aad))
 
     def destroy(self) -> None:
         """Drops the key. Safe to call again."""
-        self._key = None
+        self._secret.destroy()
 
     def __repr__(self) -> str:
         return "OpenedIngress(…)"
@@ -276,7 +280,9 @@ def open_discord_ingress(
 
     Raises:
         Unauthorized: any step failed; all look alike from outside.
+        InvalidValue: `private_key`, `verify_keys` or `now_ms` are not of their types.
     """
+    require(private_key, P256PrivateKey, "private_key")
     # 1
     try:
         envelope = parse_envelope(body)
@@ -347,7 +353,7 @@ def _aad(domain: bytes, direction: str, permit: str) -> bytes:
     try:
         return domain + f"\n{direction}\n{permit}".encode()
     except UnicodeEncodeError:  # half a character: no permit of a fleet holds one
-        raise DecryptionFailed from None
+        raise InvalidValue("a permit is Unicode text") from None
 
 
 def _open(key: AeadKey, sealed: str, aad: bytes) -> bytes:
@@ -358,7 +364,19 @@ def _open(key: AeadKey, sealed: str, aad: bytes) -> bytes:
     return key.open(raw[:AEAD_IV_BYTES], raw[AEAD_IV_BYTES:], aad)
 
 
-def _living(key: AeadKey | None) -> AeadKey:
-    if key is None:
-        raise Destroyed("this client was destroyed")
-    return key
+class _ContentKey:
+    """The key of one exchange, until it is destroyed for everyone who holds it."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, key: AeadKey) -> None:
+        self._key: AeadKey | None = key
+
+    def living(self) -> AeadKey:
+        """The key. Raises Destroyed."""
+        if self._key is None:
+            raise Destroyed("this client was destroyed: prepare the event again")
+        return self._key
+
+    def destroy(self) -> None:
+        self._key = None

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import msgspec
 from msgspec import UNSET
 
+from clankie.protocol.arguments import require
 from clankie.protocol.channel_turn import (
     Attachment,
     ChannelTurnRequest,
@@ -83,8 +84,14 @@ def turn_request_for(event: DiscordIngressEvent) -> ChannelTurnRequest:
         InvalidValue: a context message's time has no four-digit year, or the event is a briefing or a self-tool,
             which make no captain turn.
     """
-    if event.voice is not UNSET:
-        return _handoff(event)
+    require(event, DiscordIngressEvent, "event")
+    try:
+        return _text_turn(event) if event.voice is UNSET else _handoff(event)
+    except (TypeError, AttributeError):  # made in Python: a constructor checks no types
+        raise InvalidValue("a field of the event has another type than the contract's") from None
+
+
+def _text_turn(event: DiscordIngressEvent) -> ChannelTurnRequest:
     return ChannelTurnRequest(
         schema_version=1,
         delivery_id=event.delivery_id,
@@ -104,7 +111,7 @@ def turn_request_for(event: DiscordIngressEvent) -> ChannelTurnRequest:
 
 
 def ingress_result_for(result: ChannelTurnResult) -> DiscordIngressResult:
-    """What leaves the machine of a text turn's result (wire.md 9)."""
+    """What leaves the machine of a text turn's result (wire.md 9). Raises InvalidValue when it is none."""
     match result:
         case TurnSettled():
             return Reply(result.response)
@@ -112,7 +119,9 @@ def ingress_result_for(result: ChannelTurnResult) -> DiscordIngressResult:
             return Reply(APPROVAL_NOTICE if result.approval_required else result.prompt)
         case TurnSilent() | TurnAbsorbed():
             return Silent()
-    return Failed("unavailable")
+        case TurnFailed():
+            return Failed("unavailable")
+    raise InvalidValue("not the result of a turn")
 
 
 def _hosted_identity(event: DiscordIngressEvent) -> TurnIdentity:

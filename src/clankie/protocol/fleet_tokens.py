@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 from msgspec import Meta
 
 from clankie.protocol import base64url
+from clankie.protocol.arguments import require
 from clankie.protocol.channel_turn import MAX_SAFE_INTEGER
 from clankie.protocol.discord_ingress import InstallationId, TenantId
 from clankie.protocol.errors import (
@@ -27,6 +28,7 @@ from clankie.protocol.primitives import (
     random_bytes,
     sha256,
 )
+from clankie.protocol.text import check_length
 from clankie.protocol.wire_model import Reader, WireModel, write
 
 PERMIT_TYPE: Final = "clankie-discord"
@@ -39,6 +41,8 @@ MAX_PERMIT_LIFE_S = 60
 MAX_FUTURE_MS = 30_000
 """How far ahead of ours a clock may be: for a permit's `iat` and for an event's time."""
 MAX_HOST_CREDENTIAL_LIFE_S = 12 * 3_600
+MAX_ACCOUNT_ID = 128
+"""UTF-16 code units."""
 KID_LENGTH = 16
 JTI_BYTES = 16
 MAX_VERIFY_KEYS = 2
@@ -74,10 +78,13 @@ class HostCredentialClaims(WireModel, frozen=True, kw_only=True):
     aud: Literal["clankie-gateway"]
     tid: TenantId
     hid: Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_-]{43}\Z")]
-    sub: Annotated[str, Meta(min_length=1, max_length=128)]
+    sub: str
     inst: InstallationId
     iat: Seconds
     exp: Annotated[int, Meta(gt=0, le=MAX_SAFE_INTEGER)]
+
+    def __post_init__(self) -> None:
+        check_length(self.sub, 1, MAX_ACCOUNT_ID)
 
 
 class VerifiedPermit(NamedTuple):
@@ -107,6 +114,7 @@ class VerifyKeys:
 
     Raises:
         InvalidKey: none, or more than two.
+        InvalidValue: something that is no key.
     """
 
     __slots__ = ("_by_kid",)
@@ -132,7 +140,8 @@ class VerifyKeys:
 
 
 def key_id(public_key: Ed25519PublicKey) -> str:
-    """The first 16 characters of base64url(SHA-256(DER SubjectPublicKeyInfo))."""
+    """The first 16 characters of base64url(SHA-256(DER SubjectPublicKeyInfo)). Raises InvalidValue for no key."""
+    require(public_key, Ed25519PublicKey, "public_key")
     return base64url.encode(sha256(public_key.spki()))[:KID_LENGTH]
 
 
@@ -152,8 +161,10 @@ def host_id(account_id: str, installation_id: str) -> str:
     """base64url(SHA-256("clankie-host-v1\\0" + accountId + "\\0" + installationId)), 43 characters (wire.md 10).
 
     Raises:
-        InvalidValue: text that has no UTF-8 (a lone surrogate).
+        InvalidValue: not text, or text that has no UTF-8 (a lone surrogate).
     """
+    require(account_id, str, "account_id")
+    require(installation_id, str, "installation_id")
     try:
         text = f"{_HOST_ID_DOMAIN}\0{account_id}\0{installation_id}".encode()
     except UnicodeEncodeError:
@@ -183,6 +194,7 @@ def sign_permit(
     Raises:
         InvalidValue: a claim that no body would accept.
     """
+    _require_signing(signing_key, now_ms, life_s)
     if not 0 < life_s <= MAX_PERMIT_LIFE_S:
         raise InvalidValue("a permit lives 1 to 60 seconds")
     issued = now_ms // 1000
@@ -210,6 +222,7 @@ def sign_host_credential(
     life_s: int = MAX_HOST_CREDENTIAL_LIFE_S,
 ) -> str:
     """A host credential, at most twelve hours long (wire.md 10). Raises InvalidValue."""
+    _require_signing(signing_key, now_ms, life_s)
     if not 0 < life_s <= MAX_HOST_CREDENTIAL_LIFE_S:
         raise InvalidValue("a host credential lives at most twelve hours")
     issued = now_ms // 1000
@@ -238,7 +251,10 @@ def verify_host_credential(
     Raises:
         InvalidToken: malformed, of another kind, unknown kid, bad signature, expired, too long-lived, or for
             another host id than its account and installation make.
+        InvalidValue: the keys or a time are not what they should be.
     """
+    _require_verifying(verify_keys, now_ms)
+    require(expired_for_ms, int, "expired_for_ms")
     signed, signature, header, unverified_claims = _split(token, InvalidToken)
     key = verify_keys.get(header.kid) if header.typ == HOST_CREDENTIAL_TYPE else None
     if key is None:
@@ -265,7 +281,9 @@ def verify_permit(
 
     Raises:
         Unauthorized: with the step that refused it as its cause.
+        InvalidValue: the keys or the time are not what they should be.
     """
+    _require_verifying(verify_keys, now_ms)
     signed, signature, header, unverified_claims = _split(
         permit, lambda _: Unauthorized(Cause.PERMIT_HEADER)
     )
@@ -299,6 +317,18 @@ def _check_permit_claims(
         raise Unauthorized(Cause.PERMIT_LIFETIME)
 
 
+def _require_signing(signing_key: object, now_ms: object, life_s: object) -> None:
+    require(signing_key, Ed25519PrivateKey, "signing_key")
+    require(now_ms, int, "now_ms")
+    require(life_s, int, "life_s")
+
+
+def _require_verifying(verify_keys: object, now_ms: object) -> None:
+    require(verify_keys, VerifyKeys, "verify_keys")
+    # A float would do, but NaN is before and after everything.
+    require(now_ms, int, "now_ms")
+
+
 def _sign(signing_key: Ed25519PrivateKey, typ: str, reader: Reader[Any], claims: WireModel) -> str:
     text = write(claims)
     reader.read(text)  # a constructor checks no types: only what would be accepted is signed
@@ -315,6 +345,8 @@ class _Parts(NamedTuple):
 
 
 def _split(token: str, refusal: Callable[[str], ProtocolError]) -> _Parts:
+    if not isinstance(token, str):
+        raise refusal("not a compact EdDSA token")
     try:
         header_text, claims_text, signature_text = token.split(".")
         header = _read_header(header_text)

@@ -128,7 +128,7 @@ def _as_text(text: object) -> str:
     if isinstance(text, bytes | bytearray | memoryview):
         try:
             return bytes(text).decode("utf-8")
-        except UnicodeDecodeError:
+        except ValueError:  # not UTF-8, or a memoryview that was released
             raise MalformedJson("not UTF-8") from None
     raise MalformedJson("JSON text is str or bytes")
 

@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from nacl import bindings as sodium
 from nacl.exceptions import CryptoError
 
+from clankie.protocol.arguments import require
 from clankie.protocol.errors import DecryptionFailed, InvalidKey, InvalidToken
 
 RandomBytes = Callable[[int], bytes]
@@ -39,6 +40,7 @@ AEAD_TAG_BYTES = 16
 
 _P256 = ec.SECP256R1()
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+_DRAWS = 8
 _ECDH = ec.ECDH()
 _SHA256 = hashes.SHA256()
 _UNCOMPRESSED = 4
@@ -51,6 +53,10 @@ def sha256(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
+def _is_bytes(value: object, length: int) -> bool:
+    return isinstance(value, bytes) and len(value) == length
+
+
 def equal(left: bytes, right: bytes) -> bool:
     """Whether both are the same bytes, in time that does not depend on where they differ."""
     return hmac.compare_digest(left, right)
@@ -60,11 +66,11 @@ def hkdf_sha256(secret: bytes, salt: bytes, info: bytes, length: int) -> bytes:
     """RFC 5869 with SHA-256: `length` bytes (at most 8,160).
 
     Raises:
-        InvalidKey: `length` is more than HKDF can give.
+        InvalidKey: `length` is more than HKDF can give, or negative.
     """
     try:
         return HKDF(algorithm=_SHA256, length=length, salt=salt, info=info).derive(secret)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InvalidKey("HKDF-SHA256 gives at most 8160 bytes") from None
 
 
@@ -78,7 +84,7 @@ class AeadKey:
     __slots__ = ("_cipher",)
 
     def __init__(self, key: bytes) -> None:
-        if len(key) != AEAD_KEY_BYTES:
+        if not _is_bytes(key, AEAD_KEY_BYTES):
             raise InvalidKey("an AES-256-GCM key is 32 bytes")
         self._cipher = AESGCM(key)
 
@@ -111,19 +117,25 @@ class P256PrivateKey:
 
     @classmethod
     def generate(cls, random_bytes: RandomBytes = random_bytes) -> Self:
-        """A new key from 32 random bytes, drawn again while they are not a scalar of the curve."""
-        while True:
+        """A new key from 32 random bytes, drawn again while they are not a scalar of the curve.
+
+        Raises:
+            InvalidKey: eight draws gave none, which by chance happens once in 2^256: the source is broken.
+        """
+        for _ in range(_DRAWS):
             scalar = int.from_bytes(random_bytes(P256_SCALAR_BYTES), "big")
             if 0 < scalar < _P256_ORDER:
                 return cls(ec.derive_private_key(scalar, _P256))
+        raise InvalidKey("the source of randomness gives no P-256 private key")
 
     @classmethod
     def from_scalar(cls, scalar: bytes) -> Self:
         """The key of a 32-byte big-endian scalar. Raises InvalidKey when it is none."""
-        value = int.from_bytes(scalar, "big")
-        if len(scalar) != P256_SCALAR_BYTES or not 0 < value < _P256_ORDER:
-            raise InvalidKey("a P-256 private key is 32 bytes, between 1 and the curve's order")
-        return cls(ec.derive_private_key(value, _P256))
+        if _is_bytes(scalar, P256_SCALAR_BYTES):
+            value = int.from_bytes(scalar, "big")
+            if 0 < value < _P256_ORDER:
+                return cls(ec.derive_private_key(value, _P256))
+        raise InvalidKey("a P-256 private key is 32 bytes, between 1 and the curve's order")
 
     def scalar(self) -> bytes:
         """The 32-byte secret, for the broker alone."""
@@ -141,7 +153,7 @@ class P256PrivateKey:
         Raises:
             InvalidKey: not 65 bytes that begin with 4, or not a point of the curve.
         """
-        if len(point) != P256_POINT_BYTES or point[0] != _UNCOMPRESSED:
+        if not _is_bytes(point, P256_POINT_BYTES) or point[0] != _UNCOMPRESSED:
             raise InvalidKey("a P-256 public key is 65 bytes that begin with 4")
         try:
             return self._key.exchange(
@@ -165,13 +177,14 @@ class Ed25519PublicKey:
     __slots__ = ("raw",)
 
     def __init__(self, raw: bytes) -> None:
-        if len(raw) != ED25519_BYTES:
+        if not _is_bytes(raw, ED25519_BYTES):
             raise InvalidKey("an Ed25519 public key is 32 bytes")
         self.raw = bytes(raw)
 
     @classmethod
     def from_pem(cls, pem: str) -> Self:
         """The key of a PEM SubjectPublicKeyInfo. Raises InvalidKey when it is none of Ed25519."""
+        require(pem, str, "a PEM")
         try:
             key = serialization.load_pem_public_key(pem.encode("ascii"))
         except (ValueError, UnsupportedAlgorithm):
@@ -193,7 +206,7 @@ class Ed25519PublicKey:
 
     def verify(self, signature: bytes, message: bytes) -> None:
         """Returns when `signature` is this key's over `message`. Raises InvalidToken otherwise."""
-        if len(signature) != ED25519_SIGNATURE_BYTES:
+        if not _is_bytes(signature, ED25519_SIGNATURE_BYTES):
             raise InvalidToken("signature does not verify")
         try:
             sodium.crypto_sign_open(signature + message, self.raw)
@@ -207,7 +220,7 @@ class Ed25519PrivateKey:
     __slots__ = ("_public", "_secret")
 
     def __init__(self, seed: bytes) -> None:
-        if len(seed) != ED25519_BYTES:
+        if not _is_bytes(seed, ED25519_BYTES):
             raise InvalidKey("an Ed25519 seed is 32 bytes")
         self._public, self._secret = sodium.crypto_sign_seed_keypair(bytes(seed))
 

@@ -36,7 +36,9 @@ def is_blank(text: str) -> bool:
 
 
 def check_length(text: str, shortest: int, longest: int) -> None:
-    """Lengths are UTF-16 code units. Raises InvalidValue outside the two bounds."""
+    """Lengths are UTF-16 code units. Raises InvalidValue outside the two bounds, and for what is no text."""
+    if not isinstance(text, str):
+        raise InvalidValue("must be text")
     if not shortest <= utf16_length(text) <= longest:
         raise InvalidValue(f"must be {shortest} to {longest} UTF-16 code units long")
 
@@ -45,8 +47,10 @@ def trimmed_url(text: str) -> str:
     """The trimmed text of a URL; the text, not what the parser makes of it, is the value.
 
     Raises:
-        InvalidValue: the WHATWG URL parser refuses it.
+        InvalidValue: the WHATWG URL parser refuses it, or it is no text.
     """
+    if not isinstance(text, str):
+        raise InvalidValue("must be text")
     url = trim(text)
     # Half a character is U+FFFD to the parser; the value keeps it.
     whole = url if url.isascii() else _LONE_SURROGATE.sub("\ufffd", url)
@@ -57,6 +61,8 @@ def trimmed_url(text: str) -> str:
 
 def check_iso_time(text: str) -> None:
     """Raises InvalidValue unless `text` is a UTC time of a real calendar date, years 0000 to 9999."""
+    if not isinstance(text, str):
+        raise InvalidValue("must be text")
     match = _ISO_TIME.fullmatch(text)
     if match is None:
         raise InvalidValue("not an ISO time in UTC")

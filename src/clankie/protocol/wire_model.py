@@ -8,11 +8,15 @@ Owns the two ways. Must not know any field.
 """
 
 import re
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 import msgspec
 
 from clankie.protocol import js_json
+from clankie.protocol.arguments import require
 from clankie.protocol.errors import InvalidValue
 
 PROTO = "__proto__"
@@ -22,7 +26,13 @@ ModelT = TypeVar("ModelT")
 
 
 class WireModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """A strict JSON object. Fields are declared in the order they are written; UNSET is absent."""
+    """A strict JSON object. Fields are declared in the order they are written; UNSET is absent.
+
+    Its repr holds no field: events and answers are people's words, and a repr ends in logs and tracebacks.
+    """
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(…)"
 
 
 class Reader(Generic[ModelT]):
@@ -47,7 +57,7 @@ class Reader(Generic[ModelT]):
         """
         try:
             return self._decoder.decode(text)
-        except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
+        except (msgspec.MsgspecError, ValueError, TypeError, BufferError, RecursionError):
             return self.read_exactly(text)
 
     def read_exactly(self, text: str | bytes) -> ModelT:
@@ -69,8 +79,9 @@ def write(model: Any) -> bytes:
     """The UTF-8 of what `JSON.stringify` gives for a model without records.
 
     Raises:
-        InvalidValue: a field holds something that is not JSON.
+        InvalidValue: not a model, or a field holds something that is not JSON.
     """
+    require(model, WireModel, "what is written")
     try:
         return msgspec.json.encode(model)
     except UnicodeEncodeError:  # a lone surrogate
@@ -82,10 +93,14 @@ def write(model: Any) -> bytes:
 def write_exactly(model: Any) -> bytes:
     """The same for any model; records are written with JavaScript's order of keys and numbers."""
     try:
-        value = msgspec.to_builtins(model)
+        value = msgspec.to_builtins(model, builtin_types=_NOT_JSON)
     except (TypeError, ValueError, RecursionError):
         raise InvalidValue("not a JSON value") from None
     return js_json.stringify(value).encode("utf-8")
+
+
+_NOT_JSON = (bytes, bytearray, datetime, date, time, timedelta, UUID, Decimal)
+"""What msgspec would spell as text of its own devising; left alone, `stringify` refuses it."""
 
 
 def _own_properties(value: Any, records: frozenset[str]) -> Any:
@@ -110,8 +125,8 @@ def _own_properties(value: Any, records: frozenset[str]) -> Any:
 
 
 _PLACE = re.compile(r" - at `(\$[^`]*)`\Z")
+_UNKNOWN_KEY = "Object contains unknown field"
 _REASONS = (
-    ("Object contains unknown field", "unknown key"),
     ("Object missing required field", "a required key is missing"),
     ("Invalid enum value", "not one of the values allowed"),
     ("Invalid value", "not one of the values allowed"),
@@ -120,6 +135,8 @@ _REASONS = (
 
 def _without_values(message: str) -> str:
     """msgspec's message without what the input held: an error may be logged, a message's words may not."""
+    if message.startswith(_UNKNOWN_KEY):
+        return "unknown key"  # without its place: the key itself may be spelled to look like one
     place = _PLACE.search(message)
     rule = message[: place.start()] if place else message
     rule = next((ours for theirs, ours in _REASONS if rule.startswith(theirs)), rule)
