@@ -4,6 +4,7 @@ To add one: write `cli/<name>.py` with a `typer.Typer` called `app`, and add its
 any role.
 """
 
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
@@ -26,6 +27,7 @@ class Row(NamedTuple):
 
 
 COMMANDS: Final = (
+    Row("body", "the owner's machine: verify, admit, answer sealed", "clankie body serve"),
     Row("config", "show each setting, its value, and where that came from", "clankie config show"),
     Row("secret", "keep, list and delete credentials in the broker"),
 )
@@ -59,6 +61,14 @@ class LazyGroup(TyperGroup):
         command = typer.main.get_command(app)
         command.name = cmd_name
         return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Name the command that was probably meant, when there is none of the name typed."""
+        name, names = args[0], self.list_commands(ctx)
+        if name in names or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        close = get_close_matches(name, names, n=1)
+        return ctx.fail(f"No command {name!r}." + (f" Did you mean {close[0]!r}?" if close else ""))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """One screen that says what this is, without importing anything to say it."""

@@ -19,7 +19,7 @@ from clankie.runtime.redaction import redact
 app = typer.Typer(cls=LazyGroup, rich_markup_mode=None, no_args_is_help=True)
 
 
-def _print_version(asked: bool) -> None:  # noqa: FBT001 - how typer calls back
+def _print_version(asked: bool) -> None:
     if asked:
         from importlib.metadata import version  # noqa: PLC0415 - slow, and rarely asked
 
