@@ -179,9 +179,7 @@ class Database:
         except (SQLAlchemyError, OSError) as error:
             raise DatabaseUnavailable(_code(error), outcome_unknown=False) from None
 
-    async def _limited(
-        self, operation: Coroutine[Any, Any, T], seconds: float = LIMIT_SECONDS
-    ) -> T:
+    async def _limited(self, operation: Coroutine[Any, Any, T], seconds: float | None = None) -> T:
         """Wait no longer than the limit, whatever the driver does.
 
         The operation is left behind then, cancelled: its own clean-up may hang as it does. It ends when the
@@ -189,7 +187,9 @@ class Database:
         """
         task = asyncio.get_running_loop().create_task(operation)
         try:
-            done, _ = await asyncio.wait({task}, timeout=seconds)
+            done, _ = await asyncio.wait(
+                {task}, timeout=LIMIT_SECONDS if seconds is None else seconds
+            )
         except asyncio.CancelledError:
             self._leave(task)
             raise

@@ -48,8 +48,8 @@ class Settle:
 
     claim: Claim
     state: State
-    result_json: bytes | None
-    sealed: bytes | None
+    result_json: bytes | None = field(repr=False)
+    sealed: bytes | None = field(repr=False)
     future: asyncio.Future[None]
 
 
@@ -214,8 +214,6 @@ class AdmissionBatches:
             return False
 
     def _publish(self, admits: dict[DeliveryKey, list[Admit]], decided: _Decided) -> None:
-        for operation, error in decided.refused:
-            self._tell_refused(operation, error)
         for settle in decided.settled:
             self._publish_settled(settle)
         for key, record in decided.known.items():
@@ -233,6 +231,8 @@ class AdmissionBatches:
         self._metrics.interrupted.inc(decided.interrupted)
         if decided.new or (decided.settled and self.trouble == "unavailable"):
             self.trouble = None
+        for operation, error in decided.refused:
+            self._tell_refused(operation, error)
 
     def _publish_new(self, key: DeliveryKey, copies: list[Admit], fence: int) -> None:
         """One caller gets the claim: the first that is still there and has the event that was stored."""

@@ -116,7 +116,7 @@ async def purged_through(connection: AsyncConnection) -> int:
 
 async def total(connection: AsyncConnection) -> int:
     """Rows stored, at a cost of a row a replica."""
-    return _there(await connection.scalar(select(_TOTAL)))
+    return int(_there(await connection.scalar(select(_TOTAL))))  # PostgreSQL sums to a numeric
 
 
 async def take_room(connection: AsyncConnection, fence: int, more: int) -> bool:
