@@ -23,7 +23,13 @@ from clankie.runtime.credentials import (
     decode_credentials,
     encode_credentials,
 )
-from clankie.runtime.errors import BrokerBusy, BrokerError, BrokerUnsafe, WrongCredential
+from clankie.runtime.errors import (
+    BrokerBusy,
+    BrokerCorrupt,
+    BrokerError,
+    BrokerUnsafe,
+    WrongCredential,
+)
 
 __all__ = [
     "Broker",
@@ -146,13 +152,22 @@ class FileBroker:
                     self._path, "is a symbolic link", "Put the file itself there."
                 ) from None
             raise self._failed("read", error) from error
-        with os.fdopen(fd, "rb") as file:
+        try:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
                 raise _unsafe(self._path, "is not a file", "Move it away.")
             _check_private(self._path, status, FILE_MODE)
-            data = file.read(MAX_FILE_BYTES + 1)
-        return decode_credentials(data[: MAX_FILE_BYTES + 1], str(self._path))
+            if status.st_size > MAX_FILE_BYTES:
+                raise BrokerCorrupt(
+                    f"{self._path} is larger than {MAX_FILE_BYTES} bytes; it was left as it is",
+                    next_step="Put a backup in its place, or move it away.",
+                )
+            data = os.read(fd, MAX_FILE_BYTES)
+        except OSError as error:
+            raise self._failed("read", error) from error
+        finally:
+            os.close(fd)
+        return decode_credentials(data, str(self._path))
 
     def _write(self, credentials: dict[str, Credential]) -> None:
         data = encode_credentials(credentials)

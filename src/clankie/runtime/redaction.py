@@ -40,7 +40,7 @@ _WHOLE_KEY: Final = re.compile(rf"{_KEY_VALUE}\Z")
 # Between a name and its value: `=`, `:`, `=>`, or the comma of a header pair's repr.
 _BETWEEN: Final = (
     r"(?:\\{0,8}+[\"'])?"
-    r"(?:\s{0,8}+(?:=>|[:=])\s{0,8}+|(?<=[\"']),\s{0,8}+(?=[bru]{0,2}[\"']))"
+    r"(?:\s{0,8}+(?>=>|[:=])\s{0,8}+|(?<=[\"']),\s{0,8}+(?=[bru]{0,2}[\"']))"
 )
 _QUOTED: Final = (
     r"[bru]{0,2}(?:\"(?:[^\"\\]|\\.)*+\"?"
