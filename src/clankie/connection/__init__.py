@@ -1,1 +1,45 @@
-"""What an edge, or any program, uses to deliver: permit, seal, post, poll."""
+"""Delivering events to a body: permit, seal, post, poll. What an edge uses, and any other program.
+
+permits = LocalPermits(signing_key)
+async with Connection(endpoint, registered_public_key, permits) as connection:
+    result = await connection.deliver(event)
+"""
+
+from clankie.connection.connection import Connection
+from clankie.connection.errors import (
+    BodyUnavailable,
+    DeliveryConflict,
+    DeliveryError,
+    DeliveryExpired,
+    EndpointInvalid,
+    EnvelopeTooLarge,
+    IngressNotEnabled,
+    NotAuthorized,
+    PermitRefused,
+    PermitUnavailable,
+    RegisteredKeyInvalid,
+    UnexpectedAnswer,
+)
+from clankie.connection.http import HttpTransport
+from clankie.connection.pacing import Pace
+from clankie.connection.permits import LocalPermits, PermitSource
+
+__all__ = [
+    "BodyUnavailable",
+    "Connection",
+    "DeliveryConflict",
+    "DeliveryError",
+    "DeliveryExpired",
+    "EndpointInvalid",
+    "EnvelopeTooLarge",
+    "HttpTransport",
+    "IngressNotEnabled",
+    "LocalPermits",
+    "NotAuthorized",
+    "Pace",
+    "PermitRefused",
+    "PermitSource",
+    "PermitUnavailable",
+    "RegisteredKeyInvalid",
+    "UnexpectedAnswer",
+]
