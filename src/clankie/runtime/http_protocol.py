@@ -6,7 +6,7 @@ or the memory. Owns those bounds. Must not know what is served.
 """
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -70,7 +70,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _too_slow(self) -> None:
         self._deadline = None
-        if self.flow.read_paused:  # it is we who do not read: an earlier request still runs
+        cycle: Any = self.cycle  # None before the first request, which uvicorn's types do not say
+        answering = cycle is not None and not cycle.response_complete and not cycle.more_body
+        if answering or self.flow.read_paused:  # it waits for us: an earlier request still runs
             self._watch()
         else:
             self.transport.abort()

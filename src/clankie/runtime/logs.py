@@ -3,8 +3,8 @@
 Owns the pipeline: level, time, exceptions, redaction, and the two forms of a line. Must not know what
 is logged. Events are short snake_case words with content-free values.
 
-Libraries are heard from `warning` up, whatever our own level is: below that, some of them (SQL
-drivers, Discord and HTTP clients) log what they carry.
+Libraries are heard from `warning` up, whatever our own level is, and in their own words only: some of
+them (SQL drivers, Discord and HTTP clients) log what they carry.
 """
 
 import logging
@@ -132,14 +132,28 @@ class _LibraryHandler(logging.Handler):
         self._writer = writer
 
     def emit(self, record: logging.LogRecord) -> None:
-        try:
-            text = record.getMessage()
-        except Exception:  # noqa: BLE001 - a library's broken format string must not break the role
-            text = str(record.msg)
-        event: dict[str, Any] = {"event": text, "logger": record.name}
+        event: dict[str, Any] = {"event": _library_words(record), "logger": record.name}
         if record.exc_info:
             event["exc_info"] = record.exc_info
         self._writer.write(_finish(record.levelname.lower(), event))
+
+
+def _library_words(record: logging.LogRecord) -> str:
+    """A library's own words, with numbers; of anything else it filled in, only the class.
+
+    Its first line, since what follows is mostly somebody's repr: asyncio appends the task with its
+    exception, and that one's words.
+    """
+    if not isinstance(record.msg, str):
+        return f"[{type(record.msg).__name__}]"
+    words, _, _ = record.msg.partition("\n")
+    if not isinstance(record.args, tuple):
+        return words
+    filled = [a if isinstance(a, int | float) else f"[{type(a).__name__}]" for a in record.args]
+    try:
+        return words % tuple(filled)
+    except (TypeError, ValueError):
+        return words
 
 
 def _finish_ours(
