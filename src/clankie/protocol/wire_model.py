@@ -70,6 +70,8 @@ class Reader(Generic[ModelT]):
             model: ModelT = msgspec.convert(_own_properties(value, self._records), self._model)
         except msgspec.ValidationError as error:
             raise InvalidValue(_without_values(str(error))) from None
+        except UnicodeEncodeError:  # a lone surrogate where only names of ours may stand
+            raise InvalidValue("unknown key, or not one of the values allowed") from None
         except RecursionError:
             raise InvalidValue("nested too deeply") from None
         return model
