@@ -12,7 +12,7 @@ SOAK_SECONDS ?= 600
 ARGS ?=
 
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 RUN := $(VENV)/.clankie-run
 DEV := $(VENV)/.clankie-dev
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
@@ -55,13 +55,13 @@ lock:
 
 $(RUN): requirements/run.txt pyproject.toml | $(BIN)/python
 	echo "Installing what Clankie runs on into $(VENV) (once)"
-	$(PIP) install --require-hashes --requirement requirements/run.txt
+	$(PIP) install --no-compile --require-hashes --requirement requirements/run.txt
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@
 
 $(DEV): requirements/dev.txt pyproject.toml | $(BIN)/python
 	echo "Installing what the tests and checks need into $(VENV) (once)"
-	$(PIP) install --require-hashes --requirement requirements/dev.txt
+	$(PIP) install --no-compile --require-hashes --requirement requirements/dev.txt
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	touch $@ $(RUN)
 
