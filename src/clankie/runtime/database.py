@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, text
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie.protocol.primitives import random_bytes
@@ -164,7 +164,9 @@ class Database:
                         value = await work(connection)
                         committing = True
                         await transaction.commit()
-                except (SQLAlchemyError, OSError):
+                except (IntegrityError, DatabaseUnavailable):
+                    raise  # a lost race; the connection is as good as before
+                except BaseException:
                     # Whatever state it is in, the next transaction gets a connection that is not in it.
                     await connection.invalidate()
                     raise

@@ -122,7 +122,8 @@ async def test_the_bound_counts_what_former_processes_stored_and_what_was_purged
     with pytest.raises(AtCapacity):
         await opener.admit(store, "late")
     opener.clock.set_wall(opener.clock.now_ms() + 302_000)
-    assert await store.purge() == 3
+    await store.purge()
+    assert place.sql(COUNT) == "0"
     assert (await opener.admit(store, "late")).is_new
 
 
@@ -175,9 +176,10 @@ async def test_a_claim_that_no_turn_stands_behind_is_interrupted_after_the_hando
     store.attach(turns)
     await opener.admit(store, "runs")
     await opener.admit(store, "forgotten")
-    assert await store.interrupt_abandoned() == 0
+    await store.interrupt_abandoned()
+    assert "interrupted" not in place.sql(ROWS)
     opener.clock.advance(HANDOVER_SECONDS)
-    assert await store.interrupt_abandoned() == 1
+    await store.interrupt_abandoned()
     assert place.sql(ROWS) == "discord:forgotten|interrupted\ndiscord:runs|pending"
 
 

@@ -66,6 +66,7 @@ class _Decided:
     refused: list[tuple[Operation, Exception]] = field(default_factory=list)
     settled: list[Settle] = field(default_factory=list)
     interrupted: int = 0
+    lease_over: bool = False
 
 
 class AdmissionBatches:
@@ -135,6 +136,12 @@ class AdmissionBatches:
             records[key] = records[key].followed_by(State.INTERRUPTED, None)
         return records, len(orphans)
 
+    def forget(self, keys: Iterable[DeliveryKey]) -> None:
+        """These records were purged: what is asked from now on is decided by the store alone."""
+        for key in keys:
+            self.recent.drop(key)
+            self.claims.drop(key)
+
     async def _admit(
         self,
         connection: AsyncConnection,
@@ -154,6 +161,7 @@ class AdmissionBatches:
         if not new:
             return
         if not await queries.take_room(connection, decided.fence, len(new)):
+            decided.lease_over = True
             for key in list(new):
                 self._refuse(new.pop(key), LeaseNotHeld("no lease is held"), decided)
             return
@@ -220,6 +228,8 @@ class AdmissionBatches:
             self.recent.add(record)
             for copy in admits[key]:
                 self._tell_known(copy, record)
+        if decided.lease_over:
+            self._lease.lost("over, by the database's clock")
         # A process that was frozen since the transaction began may have lost its lease: it starts nothing.
         held = self._lease.fence() == decided.fence
         for key, copies in decided.new.items():

@@ -77,7 +77,7 @@ _PURGE = (
             .with_for_update(skip_locked=True)
         )
     )
-    .returning(_a.expires_at_ms)
+    .returning(*_KEY, _a.expires_at_ms)
 )
 _INSERT = insert(admissions)
 _RAISE_MARK = (
@@ -167,13 +167,13 @@ async def interrupt_all(connection: AsyncConnection, fence: int, now_ms: int) ->
     return done.rowcount
 
 
-async def purge(connection: AsyncConnection, before_ms: int, at_most: int) -> int:
+async def purge(connection: AsyncConnection, before_ms: int, at_most: int) -> list[DeliveryKey]:
     """Delete up to `at_most` rows that expired before; raise the mark to the latest of their expiries."""
-    rows = await connection.execute(_PURGE, {"before": before_ms, "at_most": at_most})
-    expiries = rows.scalars().all()
-    if expiries:
-        await connection.execute(_RAISE_MARK, {"mark": max(expiries)})
-    return len(expiries)
+    found = await connection.execute(_PURGE, {"before": before_ms, "at_most": at_most})
+    rows = found.all()
+    if rows:
+        await connection.execute(_RAISE_MARK, {"mark": max(row.expires_at_ms for row in rows)})
+    return [DeliveryKey(row[0], row[1], row[2]) for row in rows]
 
 
 def by_key(key: DeliveryKey) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class RecentRecords:
         if record is None:
             return None
         if record.expires_at_ms + RETENTION_MS < now_ms:
-            self._drop(key)
+            self.drop(key)
             return None
         self._records.move_to_end(key)
         return record
@@ -102,13 +102,14 @@ class RecentRecords:
         """Remember a record; one that may still change is not."""
         if not RULES[record.state].final:
             return
-        self._drop(record.key)
+        self.drop(record.key)
         self._records[record.key] = record
         self._bytes += record.sealed_bytes
         while len(self._records) > self.max_records or self._bytes > self.max_bytes:
-            self._drop(next(iter(self._records)))
+            self.drop(next(iter(self._records)))
 
-    def _drop(self, key: DeliveryKey) -> None:
+    def drop(self, key: DeliveryKey) -> None:
+        """Forget a record, if it is remembered."""
         record = self._records.pop(key, None)
         if record is not None:
             self._bytes -= record.sealed_bytes

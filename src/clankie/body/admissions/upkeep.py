@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie.body.admissions import queries
 from clankie.body.admissions.batches import AdmissionBatches, Operation
-from clankie.body.admissions.contracts import Turns
+from clankie.body.admissions.contracts import DeliveryKey, Turns
 from clankie.body.admissions.leases import ReplicaLease, end_lease
 from clankie.body.admissions.metrics import AdmissionMetrics
 from clankie.body.admissions.records import RETENTION_MS
@@ -110,17 +110,18 @@ class Upkeep:
             return 0
         before_ms = self._clock.now_ms() - RETENTION_MS
 
-        async def purge_batch(connection: AsyncConnection) -> int:
+        async def purge_batch(connection: AsyncConnection) -> list[DeliveryKey]:
             gone = await queries.purge(connection, before_ms, PURGE_BATCH)
-            if gone and not await queries.take_room(connection, fence, -gone):
+            if gone and not await queries.take_room(connection, fence, -len(gone)):
                 raise DatabaseUnavailable("lease_not_held", outcome_unknown=False)
             return gone
 
         while True:
             gone = await self._committer.run(purge_batch)
-            purged += gone
-            self._metrics.purged.inc(gone)
-            if gone < PURGE_BATCH:
+            purged += len(gone)
+            self._metrics.purged.inc(len(gone))
+            self._batches.forget(gone)
+            if len(gone) < PURGE_BATCH:
                 break
         if purged:
             log.info("records_purged", count=purged, reason="past retention", before_ms=before_ms)
