@@ -36,13 +36,20 @@ class Room:
         self.running: set[Job] = set()
         self.in_ring = False
 
-    def free_lane(self) -> Lane | None:
-        """A lane with a turn that may start; lanes take turns as rooms do."""
-        for session, lane in self.lanes.items():
-            if lane.holder is None and lane.waiting:
-                self.lanes[session] = self.lanes.pop(session)
-                return lane
+    def free_lane(self, share: int) -> Lane | None:
+        """A lane with a turn that may start now."""
+        if len(self.running) < share:
+            for lane in self.lanes.values():
+                if lane.holder is None and lane.waiting:
+                    return lane
         return None
+
+    def begin(self, lane: Lane) -> Job:
+        """Let the lane's next turn run; lanes take turns as rooms do."""
+        job = lane.holder = lane.waiting.popleft()
+        self.running.add(job)
+        self.lanes[lane.session] = self.lanes.pop(lane.session)
+        return job
 
     def is_empty(self) -> bool:
         return not self.running and all(
@@ -86,16 +93,14 @@ class Rooms:
         """The next turn to run, which then holds a slot and its lane; None when nothing may start now."""
         while self._ring and self.running < self._slots:
             room = self._ring.popleft()
-            lane = room.free_lane() if len(room.running) < self._share else None
-            if lane is None:  # it comes back when something of it waits or ends
-                room.in_ring = False
+            room.in_ring = False
+            lane = room.free_lane(self._share)
+            if lane is None:  # what waited was withdrawn
                 continue
-            self._ring.append(room)
-            job = lane.waiting.popleft()
-            lane.holder = job
-            room.running.add(job)
+            job = room.begin(lane)
             self.queued -= 1
             self.running += 1
+            self._into_ring(room)
             return job
         return None
 
@@ -144,12 +149,12 @@ class Rooms:
         return len(self._rooms)
 
     def _into_ring(self, room: Room) -> None:
-        if not room.in_ring:
+        # Only with a turn that may start: a room that waits for its own turn to end keeps no place at the front.
+        if not room.in_ring and room.free_lane(self._share):
             room.in_ring = True
             self._ring.append(room)
 
     def _drop_if_empty(self, room: Room) -> None:
-        # A room that is still in the ring finds nothing to give there and leaves it.
         if room.is_empty():
             self._rooms.pop(room.key, None)
 
