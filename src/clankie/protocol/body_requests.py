@@ -11,6 +11,7 @@ from typing import NamedTuple
 from clankie.protocol import base64url
 from clankie.protocol.arguments import require
 from clankie.protocol.errors import BodyRequestRejected, InvalidToken, InvalidValue, NotCanonical
+from clankie.protocol.js_json import MAX_SAFE_INTEGER
 from clankie.protocol.primitives import (
     Ed25519PrivateKey,
     Ed25519PublicKey,
@@ -74,13 +75,13 @@ def sign_body_request(
         random_bytes: gives the 16 bytes of the nonce.
 
     Raises:
-        InvalidValue: a part that cannot be a line, or a time before 1970.
+        InvalidValue: a part that cannot be a line, or a time before 1970 or past 2^53 ms.
     """
     require(signing_key, Ed25519PrivateKey, "signing_key")
     require(body, bytes, "body")
     require(now_ms, int, "now_ms")
-    if now_ms < 0:
-        raise InvalidValue("now_ms is before 1970")
+    if not 0 <= now_ms <= MAX_SAFE_INTEGER:
+        raise InvalidValue("now_ms is before 1970, or no time at all")
     timestamp = str(now_ms)
     nonce = base64url.encode(random_bytes(NONCE_BYTES))
     digest = base64url.encode(sha256(body))

@@ -120,6 +120,7 @@ class VerifyKeys:
     __slots__ = ("_by_kid",)
 
     def __init__(self, keys: Iterable[Ed25519PublicKey]) -> None:
+        require(keys, Iterable, "keys")
         self._by_kid: Mapping[str, Ed25519PublicKey] = {key_id(key): key for key in keys}
         if not 1 <= len(self._by_kid) <= MAX_VERIFY_KEYS:
             raise InvalidKey("one or two verify keys are needed")

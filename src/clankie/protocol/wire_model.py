@@ -88,7 +88,7 @@ def write(model: Any) -> bytes:
         return msgspec.json.encode(model)
     except UnicodeEncodeError:  # a lone surrogate
         return write_exactly(model)
-    except (TypeError, ValueError, OverflowError, RecursionError):
+    except _NO_JSON_FOR_IT:
         raise InvalidValue("not a JSON value") from None
 
 
@@ -96,11 +96,13 @@ def write_exactly(model: Any) -> bytes:
     """The same for any model; records are written with JavaScript's order of keys and numbers."""
     try:
         value = msgspec.to_builtins(model, builtin_types=_NOT_JSON)
-    except (TypeError, ValueError, RecursionError):
+    except _NO_JSON_FOR_IT:
         raise InvalidValue("not a JSON value") from None
     return js_json.stringify(value).encode("utf-8")
 
 
+_NO_JSON_FOR_IT = (TypeError, ValueError, OverflowError, BufferError, RecursionError)
+"""What msgspec raises for values of other types, views it cannot read, and values without end."""
 _NOT_JSON = (bytes, bytearray, datetime, date, time, timedelta, UUID, Decimal)
 """What msgspec would spell as text of its own devising; left alone, `stringify` refuses it."""
 
