@@ -22,7 +22,6 @@ from clankie.body.turns.runner import TurnRunner
 from clankie.body.web import body_web
 from clankie.captain.port import Captain
 from clankie.captain.registry import create_captain
-from clankie.protocol import base64url
 from clankie.protocol.fleet_tokens import host_id
 from clankie.runtime.broker import Broker
 from clankie.runtime.clock import Clock, SystemClock
@@ -145,12 +144,6 @@ class BodyRole:
 
     def _identity(self, bootstrap: Bootstrap) -> IngressIdentity:
         key = ingress_key(self._broker, host_id(bootstrap.account_id, bootstrap.installation_id))
-        # Until a fleet call registers it, this line is how whoever runs the fleet learns the key. It is public.
-        log.info(
-            "ingress_key",
-            public_key=base64url.encode(key.public_point()),
-            installation_id=bootstrap.installation_id,
-        )
         return IngressIdentity(
             bootstrap.tenant_id, bootstrap.installation_id, key, bootstrap.verify_keys()
         )

@@ -41,3 +41,26 @@ def serve() -> None:
     log_everything_else()
     broker = FileBroker(config.broker_path)
     run_role(BodyRole(config, broker, version("clankie")), config.body.grace_seconds)
+
+
+@app.command()
+def key() -> None:
+    """Print the public ingress key (87 characters): what connections seal to. It is made on first need.
+
+    Until a fleet call registers it, this is how whoever runs the fleet learns it.
+    """
+    from clankie.body.bootstrap import BootstrapInvalid, read_bootstrap  # noqa: PLC0415
+    from clankie.body.keys import ingress_key  # noqa: PLC0415
+    from clankie.protocol import base64url, host_id  # noqa: PLC0415
+    from clankie.runtime.broker import FileBroker  # noqa: PLC0415
+    from clankie.runtime.config import load_config  # noqa: PLC0415
+
+    config = load_config(os.environ).config
+    bootstrap = read_bootstrap(config.body.bootstrap)
+    if bootstrap is None:
+        raise BootstrapInvalid(
+            f"there is no bootstrap file at {config.body.bootstrap}: this body is not managed",
+            next_step="Put the file that the fleet gave out there; `clankie config show` tells where.",
+        )
+    host = host_id(bootstrap.account_id, bootstrap.installation_id)
+    typer.echo(base64url.encode(ingress_key(FileBroker(config.broker_path), host).public_point()))

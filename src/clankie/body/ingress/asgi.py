@@ -6,10 +6,11 @@ Authorization header is neither looked for nor refused (S2).
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from ipaddress import ip_address
 from typing import Any
 
 from clankie.body.ingress.prefer import wait_seconds
-from clankie.body.ingress.service import TOO_LARGE, Answer, IngressService
+from clankie.body.ingress.service import NOT_FOUND, TOO_LARGE, Answer, IngressService
 from clankie.protocol.discord_ingress import DISCORD_INGRESS_PATH
 
 MAX_BODY_BYTES = 131_072
@@ -30,7 +31,10 @@ _RETRY = (429, 503)
 
 
 class IngressRoute:
-    """Answers the ingress' path and hands every other request on.
+    """Answers the ingress' path, and hands every other request of this machine's own on.
+
+    The ingress alone may be exposed: it believes nothing but what is sealed and permitted. Everything else answers
+    loopback peers only, and to others does not exist.
 
     Args:
         service: takes envelopes.
@@ -43,7 +47,10 @@ class IngressRoute:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] != DISCORD_INGRESS_PATH:
-            await self._others(scope, receive, send)
+            if scope["type"] == "http" and not _is_local(scope["client"]):
+                await _send(send, NOT_FOUND)
+            else:
+                await self._others(scope, receive, send)
             return
         answer = await self._answer(scope, receive)
         if answer is not None:
@@ -66,6 +73,10 @@ class IngressRoute:
         if not wait:
             return await self._service.take(body)
         return await _while_connected(self._service.take(body, wait), receive)
+
+
+def _is_local(client: tuple[str, int] | None) -> bool:
+    return client is not None and ip_address(client[0]).is_loopback
 
 
 def _headers(headers: Iterable[tuple[bytes, bytes]]) -> tuple[int, str]:

@@ -177,7 +177,9 @@ class IngressService:
                 source_current=functools.partial(self._gate.is_current, self._gate.generation),
             )
         )
-        log.info("delivery_admitted", delivery_id=claim.key.delivery_id, permit_id=opened.permit_id)
+        log.debug(
+            "delivery_admitted", delivery_id=claim.key.delivery_id, permit_id=opened.permit_id
+        )
 
     async def _settled(self, key: DeliveryKey, admission: Admission, seconds: int) -> Admission:
         """What is known once the turn has ended or the time is up."""
