@@ -1,7 +1,5 @@
 """CPU of one HTTP poll over the primitives; durable admissions a second over polls a second."""
 
-import sys
-
 from harness import CONNECTIONS, Repeated, event, load, report, running_body
 from primitives_alone import both
 
@@ -48,4 +46,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -24,7 +24,7 @@ Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
 
 _COMMON_HEADERS = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
 _RETRY = (429, 503)
