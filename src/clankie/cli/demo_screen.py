@@ -1,0 +1,70 @@
+"""How the demo looks. Owns the console. Must not know what any of it means.
+
+Everything shown is `Text`, never markup: what a person types must not be able to style or move anything.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+PARTIES: Final = (
+    ("connection", "knows Discord; seals", "cyan"),
+    ("relay", "what it sees, all of it", "yellow"),
+    ("body", "the owner's machine", "green"),
+)
+WIDEST: Final = 160
+"""Columns. Wider, the eye loses the row."""
+
+Row = tuple[str, str, str]
+"""What each party saw at one moment."""
+
+
+class Screen:
+    """Prints to standard output, as wide as it is, in colour where there is colour."""
+
+    def __init__(self) -> None:
+        self._console = Console(highlight=False, markup=False, emoji=False)
+        self._console.width = min(self._console.width, WIDEST)
+
+    def say(self, text: str = "") -> None:
+        """A paragraph."""
+        self._console.print(Text(text))
+
+    def title(self, text: str) -> None:
+        """The start of a scene."""
+        self._console.print()
+        self._console.print(Text(text, style="bold"))
+
+    def journey(self, rows: Sequence[Row]) -> None:
+        """The three parties side by side; time goes down."""
+        table = Table(box=box.ROUNDED, show_lines=True, expand=True)
+        for name, what, colour in PARTIES:
+            head = Text.assemble((name, f"bold {colour}"), "\n", (what, "dim"))
+            table.add_column(head, ratio=1, overflow="fold")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        self._console.print(table)
+
+    def attempts(self, rows: Sequence[Row]) -> None:
+        """What was tried, what came back, how many turns the captain has begun for it."""
+        table = Table(box=box.ROUNDED, expand=True)
+        table.add_column("tried", ratio=1, overflow="fold")
+        table.add_column("came back", ratio=1, overflow="fold")
+        table.add_column("turns", justify="right", no_wrap=True)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        self._console.print(table)
+
+    def checked(self, claim: str, holds: bool) -> None:
+        """A claim, and whether it holds."""
+        mark = ("  ok ", "bold green") if holds else ("  NOT TRUE ", "bold red")
+        self._console.print(Text.assemble(mark, " ", claim))
+
+    def prompt(self) -> None:
+        """Where a person types."""
+        self._console.print(Text("you> ", style="bold cyan"), end="")
+        self._console.file.flush()

@@ -1,0 +1,163 @@
+"""The demo shows what it claims, on a terminal and without one, and fails when a claim does not hold."""
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import structlog
+
+from clankie.cli.demo_play import run_demo
+from clankie.cli.demo_screen import Screen
+from clankie.cli.demo_stage import Stage
+from cli.terminal import ANSI, terminal
+
+MESSAGE = "Where is the spare key?"
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """A person's environment, with settings of theirs that must not matter."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "TMPDIR": str(temporary),
+        "LANG": "C.UTF-8",
+        "TERM": "xterm-256color",
+        "CLANKIE_HOME": str(tmp_path / "theirs"),
+        "CLANKIE_BODY_PORT": "no port",
+        "HTTP_PROXY": "http://127.0.0.1:9",
+    }
+
+
+def played(environ: dict[str, str], **more: str) -> "subprocess.CompletedProcess[str]":
+    """The demo without a terminal."""
+    return subprocess.run(
+        [sys.executable, "-c", "from clankie.cli.main import run; run(['demo'])"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environ | more,
+        timeout=60,
+        check=False,
+    )
+
+
+def column(output: str, number: int) -> str:
+    """What one party of the first table saw."""
+    table = output.split("2. What else", maxsplit=1)[0]
+    rows = [line.split("│") for line in table.splitlines() if line.startswith("│")]
+    return " ".join(row[number].strip() for row in rows)
+
+
+def left_behind(environ: dict[str, str]) -> list[Path]:
+    return [*Path(environ["TMPDIR"]).iterdir(), *Path(environ["HOME"]).glob("theirs")]
+
+
+@pytest.mark.seed("S3", "S12", "S22", "S25", "S26", "S27")
+@pytest.mark.parametrize("columns", [80, 160])
+def test_without_a_terminal_it_plays_its_script_and_every_claim_holds(
+    environ: dict[str, str], columns: int
+) -> None:
+    done = played(environ, COLUMNS=str(columns))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert max(map(len, done.stdout.splitlines())) <= columns
+    assert "\x1b" not in done.stdout
+    assert "NOT TRUE" not in done.stdout
+    assert done.stdout.count("  ok  ") == 14
+    assert MESSAGE in column(done.stdout, 1)
+    assert MESSAGE in column(done.stdout, 3)
+    relay = column(done.stdout, 2)
+    assert "sealed" in relay
+    assert "spare" not in relay
+    assert "4242" not in relay
+    for shown in ("401", "409", "failed/interrupted"):
+        assert shown in done.stdout
+    assert left_behind(environ) == []
+
+
+def test_a_terminal_that_knows_no_such_characters_gets_others(environ: dict[str, str]) -> None:
+    done = played(environ, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
+
+
+def test_what_a_person_types_travels_the_whole_way_until_they_quit(environ: dict[str, str]) -> None:
+    with terminal(["demo"], environ) as screen:
+        screen.until("you> ")
+        screen.type("[bold]ahoy[/bold] 🦜\n")
+        shown = ANSI.sub("", screen.until("you> "))
+        assert shown.count("“[bold]ahoy[/bold] 🦜”") == 3
+        screen.type("\n/quit\n")
+        assert screen.end() == 0
+        assert "\x1b[1;36m" in screen.shown
+    assert left_behind(environ) == []
+
+
+def test_no_colour_is_used_where_none_is_wanted(environ: dict[str, str]) -> None:
+    with terminal(["demo"], environ | {"NO_COLOR": "1"}) as screen:
+        screen.until("you> ")
+        screen.type("/quit\n")
+        assert screen.end() == 0
+        assert not [code for code in ANSI.findall(screen.shown) if code[2:4] in ("31", "32", "36")]
+
+
+@pytest.mark.parametrize("ending", ["\x04", "\x03", "  /quit \n"], ids=["eof", "ctrl-c", "quit"])
+def test_every_way_to_end_it_is_clean(environ: dict[str, str], ending: str) -> None:
+    with terminal(["demo"], environ) as screen:
+        screen.until("you> ")
+        screen.type(ending)
+        assert screen.end() == 0
+        assert "Traceback" not in screen.shown
+        assert "the temporary home is gone" in screen.shown
+    assert left_behind(environ) == []
+
+
+def test_ctrl_c_does_not_wait_for_a_slow_turn(environ: dict[str, str]) -> None:
+    with terminal(["demo"], environ) as screen:
+        screen.until("you> ")
+        screen.type("!slow 500\n\x03")
+        assert screen.end() == 0
+        assert "Traceback" not in screen.shown
+    assert left_behind(environ) == []
+
+
+def test_an_interruption_of_the_script_ends_it_and_leaves_nothing(environ: dict[str, str]) -> None:
+    with terminal(["demo"], environ) as screen:
+        screen.until("1. One message")
+        screen.interrupt()
+        assert screen.end() == 130
+        assert "Traceback" not in screen.shown
+    assert left_behind(environ) == []
+
+
+@pytest.fixture
+def own_logging() -> Iterator[None]:
+    """The demo logs to itself; what was set up before comes back."""
+    root = logging.getLogger()
+    before = (root.handlers, root.level, logging.getLogger("uvicorn.error").level)
+    yield
+    root.handlers, root.level = before[:2]
+    logging.getLogger("uvicorn.error").setLevel(before[2])
+    structlog.reset_defaults()
+
+
+@pytest.mark.parametrize(
+    ("lie", "value"),
+    [("is_written_anywhere", True), ("private_modes", False), ("turns_started", 2)],
+)
+async def test_a_claim_that_does_not_hold_fails_the_demo(
+    own_logging: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    lie: str,
+    value: object,
+) -> None:
+    monkeypatch.setattr(Stage, lie, lambda *_: value)
+    assert not await run_demo(Screen(), interactive=False)
+    assert "NOT TRUE" in capsys.readouterr().out
