@@ -75,6 +75,14 @@ class AnyHistory(RuleBasedStateMachine):
         return taken
 
     @rule(one=running)
+    def leave(self, one: Job) -> None:
+        if one in self.slots:
+            self.slots.remove(one)
+            if self.holders.get(one.session) is one:
+                del self.holders[one.session]
+            self.rooms.leave(one)
+
+    @rule(one=running)
     def leave_slot(self, one: Job) -> None:
         if one in self.slots:
             self.slots.remove(one)
@@ -127,8 +135,7 @@ def test_every_room_gets_a_slot_before_any_room_gets_a_second_one() -> None:
         taken = rooms.take()
         assert taken is not None
         served.append(taken.room.channel_id)
-        rooms.leave_slot(taken)
-        rooms.leave_lane(taken)
+        rooms.leave(taken)
     assert sorted(served) == [str(number) for number in range(10)]
 
 

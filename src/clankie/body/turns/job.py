@@ -30,6 +30,7 @@ class Job:
 
     Attributes:
         turn: what was admitted.
+        room, session: where it belongs, whichever generation of the session is current when it starts.
         request: what the captain is given; None for a command and for what makes no turn.
         command: the command it is, or None.
         deadline: in the runner's monotonic seconds.
@@ -52,6 +53,8 @@ class Job:
         "generation",
         "lane",
         "request",
+        "room",
+        "session",
         "state",
         "task",
         "timer",
@@ -59,7 +62,12 @@ class Job:
     )
 
     def __init__(self, turn: AdmittedTurn, deadline: float) -> None:
+        event = turn.event
+        authority = Authority.OWNER if turn.verified_owner else Authority.SOCIAL
+        room = event.tenant_id, event.installation_id, event.channel_id
         self.turn = turn
+        self.room = RoomKey(*room)
+        self.session = SessionName(*room, authority, turn.owner_policy)
         self.deadline = deadline
         self.state = TurnState.QUEUED
         self.ending: Ending = BROKEN
@@ -78,18 +86,6 @@ class Job:
         if state not in NEXT[self.state]:
             raise IllegalMove(f"{self.state.value} does not lead to {state.value}")
         self.state = state
-
-    @property
-    def room(self) -> RoomKey:
-        event = self.turn.event
-        return RoomKey(event.tenant_id, event.installation_id, event.channel_id)
-
-    @property
-    def session(self) -> SessionName:
-        """The session the turn belongs to, whichever generation is current when it starts."""
-        turn = self.turn
-        authority = Authority.OWNER if turn.verified_owner else Authority.SOCIAL
-        return SessionName(*self.room, authority, turn.owner_policy)
 
     def disarm(self) -> None:
         """Stop the timer."""

@@ -111,13 +111,16 @@ class Rooms:
         self.queued -= 1
         self._drop_if_empty(lane.room)
 
+    def leave(self, job: Job) -> None:
+        """Give back all that the turn holds: its slot, and its lane if it still holds that."""
+        lane = _lane_of(job)
+        if lane.holder is job:
+            lane.holder = None
+        self._leave_slot(lane.room, job)
+
     def leave_slot(self, job: Job) -> None:
-        """Give the turn's slot to others."""
-        room = _lane_of(job).room
-        room.running.remove(job)
-        self.running -= 1
-        self._into_ring(room)
-        self._drop_if_empty(room)
+        """Give the turn's slot to others; its session still waits for it."""
+        self._leave_slot(_lane_of(job).room, job)
 
     def leave_lane(self, job: Job) -> None:
         """Let the session go on without the turn; nothing happens when it does not hold its lane any more."""
@@ -147,6 +150,12 @@ class Rooms:
     def __len__(self) -> int:
         """How many rooms are remembered: those with a turn, and no other."""
         return len(self._rooms)
+
+    def _leave_slot(self, room: Room, job: Job) -> None:
+        room.running.remove(job)
+        self.running -= 1
+        self._into_ring(room)
+        self._drop_if_empty(room)
 
     def _into_ring(self, room: Room) -> None:
         # Only with a turn that may start: a room that waits for its own turn to end keeps no place at the front.

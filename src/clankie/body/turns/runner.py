@@ -69,6 +69,9 @@ class TurnRunner:
         self._sessions = sessions
         self._clock = clock
         self._limits = limits or RunnerLimits()
+        self._log = (
+            log.bind()
+        )  # a bound logger costs nothing where its level is off: each turn logs a line
         self._loop = asyncio.get_running_loop()
         self._jobs: dict[DeliveryKey, Job] = {}
         self._rooms = Rooms(self._limits)
@@ -257,8 +260,7 @@ class TurnRunner:
         if job.command is not None:
             self._commands -= 1
         else:
-            self._rooms.leave_slot(job)
-            self._rooms.leave_lane(job)
+            self._rooms.leave(job)
 
     def _end_unstarted(self, job: Job, ending: Ending) -> None:
         """End a job that never ran and holds nothing."""
@@ -292,7 +294,9 @@ class TurnRunner:
         if job.done is not None:
             job.done.set_result(None)
         self._metrics.ended[job.ending.outcome].inc()
-        log.debug("turn_ended", delivery_id=job.turn.key.delivery_id, outcome=job.ending.outcome)
+        self._log.debug(
+            "turn_ended", delivery_id=job.turn.key.delivery_id, outcome=job.ending.outcome
+        )
 
     # Cancelling.
 
