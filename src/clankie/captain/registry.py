@@ -35,17 +35,35 @@ def create_captain(kind: str, options: Mapping[str, str]) -> Captain:
         CaptainNotLoadable: it is installed, but importing or calling it raised something.
         CaptainOptionInvalid: the captain refused its options.
     """
-    point = _entry_point(kind)
+    factory = captain_factory(kind)
     try:
-        factory = cast("CaptainFactory", point.load())
         return factory(options)
     except CaptainError:
         raise
     except Exception as error:
-        raise CaptainNotLoadable(
-            f"captain {kind!r} ({point.value}) could not be loaded: {type(error).__name__}: {error}",
-            next_step=f"Reinstall or remove {_owner(point)}, or choose another captain.kind.",
-        ) from error
+        raise _not_loadable(kind, error) from error
+
+
+def captain_factory(kind: str) -> CaptainFactory:
+    """What makes captains of this kind; none is made, so nothing outside this process is touched.
+
+    Raises:
+        UnknownCaptain: nothing of that kind is installed; the message lists what is.
+        CaptainNotLoadable: it is installed, but importing it raised something.
+    """
+    point = _entry_point(kind)
+    try:
+        return cast("CaptainFactory", point.load())
+    except Exception as error:
+        raise _not_loadable(kind, error) from error
+
+
+def _not_loadable(kind: str, error: Exception) -> CaptainNotLoadable:
+    point = _entry_point(kind)
+    return CaptainNotLoadable(
+        f"captain {kind!r} ({point.value}) could not be loaded: {type(error).__name__}: {error}",
+        next_step=f"Reinstall or remove {_owner(point)}, or choose another captain.kind.",
+    )
 
 
 def _entry_point(kind: str) -> EntryPoint:

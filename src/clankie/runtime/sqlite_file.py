@@ -4,6 +4,7 @@ Owns the folder (0700), the files (0600) and the lock that makes one process the
 is in the database.
 """
 
+import errno
 import fcntl
 import os
 import stat
@@ -51,7 +52,7 @@ class SqliteFile:
                 next_step="make the folder writable, or set the store to another path",
             ) from None
         try:
-            self._check()
+            check_files(path)
         except BaseException:
             self.release()
             raise
@@ -68,6 +69,8 @@ class SqliteFile:
 
     def adopt(self, path: Path) -> None:
         """Give a finished database its name, durably: a crash leaves the whole of it or none."""
+        if Path(f"{path}-wal").exists():
+            raise OSError(errno.EBUSY, "its log was not moved into it")
         path.rename(self.path)
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
@@ -81,19 +84,26 @@ class SqliteFile:
             os.close(self._lock)
             self._lock = -1
 
-    def _check(self) -> None:
-        _check_private(self.path.parent, "folder", "700")
-        for suffix in ("", *_COMPANIONS):
-            file = Path(f"{self.path}{suffix}")
-            if file.is_symlink() or file.exists():
-                _check_private(file, "file", "600")
-        if self.exists():
-            _check_header(self.path)
-        elif Path(f"{self.path}-wal").exists():
-            raise DatabaseCorrupt(
-                f"{self.path} is missing, its write-ahead log {self.path.name}-wal is there",
-                next_step="put the database back beside its log, or move the log away to start empty",
-            )
+
+def check_files(path: Path) -> None:
+    """Check the folder and every file of a database, there or not yet there. Changes nothing.
+
+    Raises:
+        DatabaseUnsafe: the folder or a file is open to others, or not a plain file of ours.
+        DatabaseCorrupt: the file is damaged, cut short, or no SQLite database.
+    """
+    _check_private(path.parent, "folder", "700")
+    for suffix in ("", *_COMPANIONS):
+        file = Path(f"{path}{suffix}")
+        if file.is_symlink() or file.exists():
+            _check_private(file, "file", "600")
+    if path.exists():
+        _check_header(path)
+    elif Path(f"{path}-wal").exists():
+        raise DatabaseCorrupt(
+            f"{path} is missing, its write-ahead log {path.name}-wal is there",
+            next_step="put the database back beside its log, or move the log away to start empty",
+        )
 
 
 def _make_folder(folder: Path) -> None:
