@@ -75,9 +75,11 @@ def read_bootstrap(path: Path) -> Bootstrap | None:
             f"{path} cannot be read: {error.strerror}",
             next_step="Put the bootstrap file itself there, readable by this user alone (mode 600).",
         ) from None
-    with os.fdopen(descriptor, "rb") as file:
-        _check_private(path, os.fstat(descriptor))
-        text = file.read(MAX_BOOTSTRAP_BYTES)
+    try:
+        _check(path, os.fstat(descriptor))
+        text = os.read(descriptor, MAX_BOOTSTRAP_BYTES)
+    finally:
+        os.close(descriptor)
     try:
         bootstrap = _BOOTSTRAP.read(text)
         bootstrap.verify_keys()
@@ -89,7 +91,7 @@ def read_bootstrap(path: Path) -> Bootstrap | None:
     return bootstrap
 
 
-def _check_private(path: Path, status: os.stat_result) -> None:
+def _check(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise BootstrapInvalid(
             f"{path} is not a file", next_step="Move it away and put the bootstrap file there."
@@ -98,6 +100,11 @@ def _check_private(path: Path, status: os.stat_result) -> None:
         raise BootstrapInvalid(
             f"{path} holds a credential, and others can reach it",
             next_step=f"Run `chown {os.geteuid()} {path}` and `chmod 600 {path}`.",
+        )
+    if status.st_size > MAX_BOOTSTRAP_BYTES:
+        raise BootstrapInvalid(
+            f"{path} is larger than any bootstrap file",
+            next_step="Ask whoever runs the fleet for a new one.",
         )
 
 
