@@ -19,6 +19,7 @@ from clankie.body.ingress.service import IngressService, settle
 from clankie.body.keys import fingerprint, ingress_key, store_key
 from clankie.body.turns.contracts import RunnerLimits
 from clankie.body.turns.runner import TurnRunner
+from clankie.body.turns.sessions import DurableSessions
 from clankie.body.web import body_web
 from clankie.captain.port import Captain
 from clankie.captain.registry import create_captain
@@ -85,7 +86,7 @@ class BodyRole:
         self._runner = runner = TurnRunner(
             self._captain,
             functools.partial(settle, store),
-            store.sessions,
+            await DurableSessions.open(store.database),
             clock=self._clock,
             registry=self.registry,
             limits=RunnerLimits(concurrency=body.concurrency),

@@ -5,7 +5,7 @@ Owns the life of the store and its public calls. Must not know the event, the tu
 
 import asyncio
 from contextlib import suppress
-from typing import Self
+from typing import Self, TypeVar
 
 import structlog
 from prometheus_client import CollectorRegistry
@@ -13,12 +13,14 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie.body.admissions import queries, store_leases
-from clankie.body.admissions.batches import AdmissionBatches, Admit, Operation, Settle, conflict
+from clankie.body.admissions.batches import AdmissionBatches
 from clankie.body.admissions.contracts import Admission, Claim, DeliveryKey, StoreHealth, Turns
 from clankie.body.admissions.errors import SettleRefused, StoreClosed, StoreUnavailable
 from clankie.body.admissions.leases import LEASE_SECONDS, ReplicaLease
+from clankie.body.admissions.memory import Memory, conflict
 from clankie.body.admissions.metrics import AdmissionMetrics
 from clankie.body.admissions.opening import open_database
+from clankie.body.admissions.operations import Admit, Operation, Settle
 from clankie.body.admissions.records import Record
 from clankie.body.admissions.sealing import ResultSealer
 from clankie.body.admissions.states import RULES, State
@@ -27,11 +29,13 @@ from clankie.body.admissions.upkeep import Upkeep, end_leases
 from clankie.protocol.base64url import encode
 from clankie.protocol.primitives import RandomBytes, random_bytes
 from clankie.runtime.clock import Clock
-from clankie.runtime.database import Database
+from clankie.runtime.database import Database, Work
 from clankie.runtime.database_errors import DatabaseUnavailable
 from clankie.runtime.group_commit import GroupCommit, QueueFull
 
 REPLICA_ID_BYTES = 12
+
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +48,7 @@ class AdmissionStore:
         database: Database,
         lease: ReplicaLease,
         sealer: ResultSealer,
+        memory: Memory,
         batches: AdmissionBatches,
         clock: Clock,
         metrics: AdmissionMetrics,
@@ -51,6 +56,7 @@ class AdmissionStore:
         self._database = database
         self._lease = lease
         self._sealer = sealer
+        self._memory = memory
         self._batches = batches
         self._clock = clock
         self._metrics = metrics
@@ -58,7 +64,7 @@ class AdmissionStore:
         self._closed = False
         self._committer: GroupCommit[Operation] = GroupCommit(database, batches)
         self._upkeep = Upkeep(
-            self._committer, batches, lease, clock, metrics, turns=lambda: self._turns
+            self._committer, batches, memory, lease, clock, metrics, turns=lambda: self._turns
         )
         lease.when_lost(self._lease_lost)
         self._upkeep.hurry()
@@ -97,11 +103,12 @@ class AdmissionStore:
         replica_id = encode(random_bytes(REPLICA_ID_BYTES))
         lease = ReplicaLease(database, clock, replica_id, lease_seconds)
         sealer = ResultSealer(store_key, random_bytes)
+        memory = Memory(clock, sealer, metrics)
         batches = AdmissionBatches(
             lease=lease,
             sealer=sealer,
             clock=clock,
-            metrics=metrics,
+            memory=memory,
             max_admissions=max_admissions,
         )
         try:
@@ -111,7 +118,12 @@ class AdmissionStore:
         except BaseException:
             await database.close()
             raise
-        return cls(database, lease, sealer, batches, clock, metrics)
+        return cls(database, lease, sealer, memory, batches, clock, metrics)
+
+    @property
+    def database(self) -> Database:
+        """The body's own database, for what else is kept there: it is open as long as the store is."""
+        return self._database
 
     def attach(self, turns: Turns) -> None:
         """Name who runs the turns: asked which deliveries still run, told when the lease is lost."""
@@ -140,9 +152,8 @@ class AdmissionStore:
             return await future
         except asyncio.CancelledError:
             # Committed, and nobody is left to start the turn.
-            answered = future.done() and not future.cancelled() and future.exception() is None
-            if answered and future.result().is_new:
-                self._batches.claims.drop(key)
+            if _succeeded(future) and future.result().is_new:
+                self._memory.claims.drop(key)
             self._upkeep.hurry()
             raise
 
@@ -157,16 +168,19 @@ class AdmissionStore:
             return record
         try:
             rows = await self._database.read(lambda connection: queries.known(connection, [key]))
-            if key not in rows:
-                return None
-            records, ended = await self._committer.run(
-                lambda connection: self._batches.interrupt_orphans(connection, [key])
-            )
         except DatabaseUnavailable as error:
             raise _unavailable(error) from None
-        if ended:
-            self._upkeep.hurry()
-        return records.get(key)
+        record = self._batches.record(key, rows[key]) if key in rows else None
+        if record is not None and not RULES[record.state].final:
+            # Whether somebody stands behind it is decided where nothing else is written meanwhile.
+            records, ended = await self._written(
+                lambda connection: self._batches.interrupt_orphans(connection, [key])
+            )
+            self._metrics.interrupted.inc(ended)
+            record = records.get(key)
+        if record is not None:
+            self._memory.recent.add(record)
+        return record
 
     async def settle(self, claim: Claim, state: State, result_json: bytes | None) -> None:
         """Give a claimed delivery its final outcome, durably. The same outcome again is no error.
@@ -191,7 +205,11 @@ class AdmissionStore:
             sealed = self._sealer.seal(claim.key, state, result_json)
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._submit(Settle(claim, state, result_json, sealed, future))
-        await future
+        try:
+            await future
+        except asyncio.CancelledError:
+            _succeeded(future)  # looks at an error, so that nobody reports it as never retrieved
+            raise
 
     async def interrupt_abandoned(self) -> int:
         """End this process's pending deliveries that no running turn stands behind; how many they were.
@@ -227,14 +245,11 @@ class AdmissionStore:
         fence = self._lease.fence()
         if fence is None:
             return False
-        try:
-            return await self._committer.run(
-                lambda connection: store_leases.try_lease(
-                    connection, name, fence, self._lease.lease_seconds
-                )
+        return await self._written(
+            lambda connection: store_leases.try_lease(
+                connection, name, fence, self._lease.lease_seconds
             )
-        except DatabaseUnavailable as error:
-            raise _unavailable(error) from None
+        )
 
     async def release_lease(self, name: str) -> None:
         """Let another replica have the lease at once. No error when it was not held.
@@ -243,16 +258,11 @@ class AdmissionStore:
             StoreUnavailable: the store does not answer; the lease then ends by itself.
         """
         fence = self._lease.last_fence
-        try:
-            await self._committer.run(
-                lambda connection: store_leases.release(connection, fence, name)
-            )
-        except DatabaseUnavailable as error:
-            raise _unavailable(error) from None
+        await self._written(lambda connection: store_leases.release(connection, fence, name))
 
     def health(self) -> StoreHealth:
         """What is known now, without asking the database."""
-        code = self._batches.trouble or "ok"
+        code = self._memory.trouble or "ok"
         if self._closed:
             code = "closed"
         elif self._lease.fence() is None:
@@ -262,7 +272,7 @@ class AdmissionStore:
             code=code,
             replica_id=self._lease.replica_id,
             fence=self._lease.last_fence,
-            pending=len(self._batches.claims),
+            pending=len(self._memory.claims),
             queued=len(self._committer),
         )
 
@@ -288,7 +298,7 @@ class AdmissionStore:
         await self._database.close()
 
     def _lease_lost(self) -> None:
-        self._batches.claims.clear()
+        self._memory.claims.clear()
         self._metrics.leases_lost.inc()
         if self._turns is not None:
             self._turns.lease_lost()
@@ -296,10 +306,16 @@ class AdmissionStore:
     def _remembered(self, key: DeliveryKey) -> Record | None:
         if self._closed:
             raise StoreClosed("the store is closed")
-        record = self._batches.recent.get(key, self._clock.now_ms())
+        record = self._memory.recent.get(key, self._clock.now_ms())
         if record is None and self._lease.fence() is not None:
-            record = self._batches.claims.record(key)
+            record = self._memory.claims.record(key)
         return record
+
+    async def _written(self, work: Work[T]) -> T:
+        try:
+            return await self._committer.run(work)
+        except DatabaseUnavailable as error:
+            raise _unavailable(error) from None
 
     def _submit(self, operation: Operation) -> None:
         if self._closed:
@@ -322,6 +338,11 @@ async def _end_former_owner(database: Database, clock: Clock) -> None:
     ended = await database.transact(end)
     if ended:
         log.warning("deliveries_interrupted", count=ended, why="former process ended")
+
+
+def _succeeded(future: asyncio.Future[T]) -> bool:
+    """Whether a caller that was cancelled while it waited had been given its answer."""
+    return future.done() and not future.cancelled() and future.exception() is None
 
 
 def _unavailable(error: DatabaseUnavailable) -> StoreUnavailable:
