@@ -40,20 +40,22 @@ class PostgresServer:
     def _data(self) -> str:
         return str(self._folder / "data")
 
-    def url(self, database: str, port: int | None = None) -> str:
-        """The URL of a database; through another port when something stands between."""
-        return f"postgresql://clankie@127.0.0.1:{port or self.port}/{database}"
+    def url(self, schema: str, port: int | None = None) -> str:
+        """The URL of a schema; through another port when something stands between."""
+        place = f"127.0.0.1:{port or self.port}/postgres"
+        return f"postgresql://clankie@{place}?options=-csearch_path%3D{schema}"
 
-    def create_database(self, name: str) -> str:
-        """A new, empty database; its URL."""
-        self.sql("postgres", f"CREATE DATABASE {name}")
+    def create_schema(self, name: str) -> str:
+        """A new, empty schema; its URL. Far cheaper than a database, and as separate for what we test."""
+        self.sql("public", f"CREATE SCHEMA {name}")
         return self.url(name)
 
-    def sql(self, database: str, statement: str) -> str:
+    def sql(self, schema: str, statement: str) -> str:
         """Run a statement as an outsider; what psql prints, without decoration."""
         return self._run(
             "psql", "-X", "-At", "-h", "127.0.0.1", "-p", str(self.port), "-U", "clankie",
-            "-d", database, "-v", "ON_ERROR_STOP=1", "-c", statement,
+            "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement,
+            PGOPTIONS=f"-csearch_path={schema}",
         ).strip()  # fmt: skip
 
     def start(self) -> None:
@@ -73,12 +75,12 @@ class PostgresServer:
         self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _run(self, program: str, *arguments: str) -> str:
+    def _run(self, program: str, *arguments: str, **environment: str) -> str:
         done = subprocess.run(
             [str(self._bin / program), *arguments],
             user=self._user,
             cwd=self._folder,
-            env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC"},
+            env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC", **environment},
             stdout=subprocess.PIPE if program != "pg_ctl" else subprocess.DEVNULL,
             stderr=subprocess.PIPE if program != "pg_ctl" else subprocess.DEVNULL,
             stdin=subprocess.DEVNULL,

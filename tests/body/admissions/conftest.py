@@ -10,7 +10,7 @@ from body.admissions.support import Opener, Place, PostgresPlace, SqlitePlace, W
 from conftest import ManualClock
 from postgres import PostgresServer
 
-_databases = itertools.count(1)
+_schemas = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +27,7 @@ def sqlite_place(home: Path) -> SqlitePlace:
 
 @pytest.fixture
 def postgres_place(postgres_server: PostgresServer) -> PostgresPlace:
-    return PostgresPlace(postgres_server, f"test_{next(_databases)}")
+    return PostgresPlace(postgres_server, f"test_{next(_schemas)}")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

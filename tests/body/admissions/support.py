@@ -57,7 +57,7 @@ class PostgresPlace:
     def __init__(self, server: PostgresServer, name: str) -> None:
         self.server = server
         self.name = name
-        self.url = server.create_database(name)
+        self.url = server.create_schema(name)
 
     def sql(self, statement: str) -> str:
         return self.server.sql(self.name, statement)

@@ -39,6 +39,11 @@ class Admission(Protocol):
     def key(self) -> DeliveryKey: ...
 
     @property
+    def event_digest(self) -> str:
+        """Of the event that was admitted (wire.md 5)."""
+        ...
+
+    @property
     def is_new(self) -> bool:
         """True for exactly one caller per delivery: the one who must start the turn."""
         ...

@@ -127,6 +127,8 @@ class ReplicaLease:
             except DatabaseUnavailable as error:
                 # The timer below ends the lease in time if this goes on.
                 log.warning("lease_not_renewed", code=error.code)
+            except Exception:  # a fault of ours in one try must not end all of them
+                log.exception("lease_failed")
 
     async def _renew(self) -> None:
         fence, asked_at = self._fence, self._clock.monotonic()

@@ -145,7 +145,9 @@ async def interrupt(
     if not owners:
         return
     done = await connection.execute(
-        _INTERRUPT, [{**by_key(key), "key_fence": fence, "to_now": now_ms} for key, fence in owners]
+        _INTERRUPT,
+        # Sorted: two replicas that end the same rows wait for each other, never in a circle.
+        [{**by_key(key), "key_fence": fence, "to_now": now_ms} for key, fence in sorted(owners)],
     )
     if done.rowcount != len(owners):
         raise DatabaseUnavailable("raced", outcome_unknown=False)

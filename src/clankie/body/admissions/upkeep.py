@@ -12,10 +12,12 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie.body.admissions import queries
-from clankie.body.admissions.batches import AdmissionBatches, Operation
+from clankie.body.admissions.batches import AdmissionBatches
 from clankie.body.admissions.contracts import DeliveryKey, Turns
 from clankie.body.admissions.leases import ReplicaLease, end_lease
+from clankie.body.admissions.memory import UNAVAILABLE, Memory
 from clankie.body.admissions.metrics import AdmissionMetrics
+from clankie.body.admissions.operations import Operation
 from clankie.body.admissions.records import RETENTION_MS
 from clankie.body.admissions.tables import DatabaseNow, replicas, store
 from clankie.runtime.clock import Clock
@@ -41,6 +43,7 @@ class Upkeep:
         self,
         committer: GroupCommit[Operation],
         batches: AdmissionBatches,
+        memory: Memory,
         lease: ReplicaLease,
         clock: Clock,
         metrics: AdmissionMetrics,
@@ -48,6 +51,7 @@ class Upkeep:
     ) -> None:
         self._committer = committer
         self._batches = batches
+        self._memory = memory
         self._lease = lease
         self._clock = clock
         self._metrics = metrics
@@ -70,7 +74,7 @@ class Upkeep:
         Raises:
             StoreUnavailable, DatabaseUnavailable: not known to be durable.
         """
-        turns, claims, fence = self._turns(), self._batches.claims, self._lease.fence()
+        turns, claims, fence = self._turns(), self._memory.claims, self._lease.fence()
         if fence is None:
             return 0
         if turns is not None:
@@ -120,7 +124,7 @@ class Upkeep:
             gone = await self._committer.run(purge_batch)
             purged += len(gone)
             self._metrics.purged.inc(len(gone))
-            self._batches.forget(gone)
+            self._memory.forget(gone)
             if len(gone) < PURGE_BATCH:
                 break
         if purged:
@@ -138,16 +142,15 @@ class Upkeep:
             try:
                 await self._round()
             except DatabaseUnavailable as error:
-                if self._batches.trouble != "unavailable":
-                    log.warning("store_unavailable", code=error.code)
-                self._batches.trouble = "unavailable"
+                self._memory.unavailable(error)
+            except Exception:  # a fault of ours in one round must not end all of them
+                log.exception("upkeep_failed")
 
     async def _round(self) -> None:
-        if self._batches.trouble == "unavailable":
+        if self._memory.trouble == UNAVAILABLE:
             # Health must not wait for the next event: write something that means nothing.
             await self._committer.run(_write_nothing)
-            self._batches.trouble = None
-            log.info("store_available_again")
+            self._memory.available()
         await self.end_dead_leases()
         await self.interrupt_abandoned()
         await self.purge()

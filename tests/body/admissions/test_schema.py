@@ -1,0 +1,109 @@
+"""Schema and sessions: what the code expects is what the migrations make, and every session is durable."""
+
+import asyncio
+import sys
+
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from body.admissions.support import Opener, Place, PostgresPlace, SqlitePlace
+from clankie.body.admissions.migrations import SCHEMA
+from clankie.body.admissions.opening import open_database
+from clankie.body.admissions.tables import metadata
+from clankie.runtime.engines import PG_IDLE_IN_TRANSACTION_SECONDS
+
+
+def test_the_code_is_written_for_the_newest_migration() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(SCHEMA.scripts))
+    assert ScriptDirectory.from_config(config).get_heads() == [SCHEMA.head]
+
+
+async def test_the_migrations_make_the_tables_the_code_uses(place: Place) -> None:
+    def differences(connection: Connection) -> list[object]:
+        options = {"version_table": SCHEMA.version_table}
+        context = MigrationContext.configure(connection, opts=options)
+        return list(compare_metadata(context, metadata))
+
+    database = await open_database(place.url, "fingerprint")
+    try:
+        assert await database.transact(lambda c: c.run_sync(differences)) == []
+    finally:
+        await database.close()
+
+
+async def test_a_current_store_opens_without_alembic(
+    opener: Opener, sqlite_place: SqlitePlace
+) -> None:
+    await (await opener(sqlite_place)).close()
+    script = (
+        "import asyncio, sys\n"
+        "from clankie.body.admissions.opening import open_database\n"
+        "async def main():\n"
+        f"    await (await open_database({sqlite_place.url!r}, 'keys-of-this-body')).close()\n"
+        "asyncio.run(main())\n"
+        "print([name for name in ('alembic', 'psycopg') if name in sys.modules])\n"
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+    assert output.strip() == b"[]"
+
+
+async def test_every_sqlite_session_waits_for_the_disk(sqlite_place: SqlitePlace) -> None:
+    database = await open_database(sqlite_place.url, "fingerprint")
+    try:
+        for run in (database.transact, database.read):
+            mode = await run(lambda c: c.scalar(text("PRAGMA journal_mode")))
+            level = await run(lambda c: c.scalar(text("PRAGMA synchronous")))
+            busy_ms = await run(lambda c: c.scalar(text("PRAGMA busy_timeout")))
+            assert (mode, level, busy_ms) == ("wal", 2, 2_000)
+    finally:
+        await database.close()
+
+
+async def test_every_postgresql_session_waits_for_the_disk_whatever_the_server_says(
+    postgres_place: PostgresPlace,
+) -> None:
+    postgres_place.sql("ALTER ROLE clankie SET synchronous_commit = off")
+    database = await open_database(postgres_place.url, "fingerprint")
+    try:
+        assert postgres_place.sql("SHOW synchronous_commit") == "off"
+        for run in (database.transact, database.read):
+            assert await run(lambda c: c.scalar(text("SHOW synchronous_commit"))) == "on"
+            assert await run(lambda c: c.scalar(text("SHOW statement_timeout"))) == "4s"
+            assert await run(lambda c: c.scalar(text("SHOW lock_timeout"))) == "3s"
+    finally:
+        postgres_place.sql("ALTER ROLE clankie RESET ALL")
+        await database.close()
+
+
+async def test_a_process_frozen_inside_a_transaction_does_not_hold_up_the_others_for_long(
+    opener: Opener, postgres_place: PostgresPlace
+) -> None:
+    store = await opener(postgres_place)
+    frozen = await open_database(postgres_place.url, "keys-of-this-body")
+    holding, thaw = asyncio.Event(), asyncio.Event()
+    fence = store.health().fence
+
+    async def hold(connection: AsyncConnection) -> None:
+        await connection.execute(
+            text("SELECT 1 FROM body_replicas WHERE fence = :f FOR UPDATE"), {"f": fence}
+        )
+        holding.set()
+        await thaw.wait()
+
+    task = asyncio.ensure_future(frozen.transact(hold))
+    try:
+        await holding.wait()
+        async with asyncio.timeout(PG_IDLE_IN_TRANSACTION_SECONDS + 2):
+            assert (await opener.admit(store)).is_new
+    finally:
+        thaw.set()
+        await asyncio.gather(task, return_exceptions=True)
+        await frozen.close()
