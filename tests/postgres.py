@@ -50,6 +50,11 @@ class PostgresServer:
         self.sql("public", f"CREATE SCHEMA {name}")
         return self.url(name)
 
+    def create_database(self, name: str) -> str:
+        """A new, empty database of its own, for what schemas do not keep apart; its URL."""
+        self.sql("public", f"CREATE DATABASE {name}")
+        return f"postgresql://clankie@127.0.0.1:{self.port}/{name}"
+
     def sql(self, schema: str, statement: str) -> str:
         """Run a statement as an outsider; what psql prints, without decoration."""
         return self._run(
