@@ -19,21 +19,12 @@ _WRITTEN_BY_OTHERS: Final = 0o022
 
 
 def examine_places(home: Path) -> Iterator[Finding]:
-    """Whether the home and config.toml are this user's alone to change."""
+    """Whether the home and config.toml are this user's alone to change. A home that is no folder has no configuration
+    either, and does not come this far."""
     try:
         status = home.stat()
     except FileNotFoundError:
         yield ok(_SUBJECT, f"the home {home} is not there yet; the first start makes it")
-        return
-    except OSError as error:
-        yield fail(
-            _SUBJECT,
-            f"{home} cannot be looked at: {error.strerror}",
-            "Choose another CLANKIE_HOME.",
-        )
-        return
-    if not stat.S_ISDIR(status.st_mode):
-        yield fail(_SUBJECT, f"{home} is not a folder", "Choose another CLANKIE_HOME.")
         return
     yield _home(home, status)
     config = home / FILE_NAME
