@@ -162,17 +162,14 @@ def test_a_header_seen_once_opens_no_door_to_another_kid_or_kind() -> None:
 
 def test_strangers_headers_are_remembered_in_bounded_number_and_length() -> None:
     most = 0
-    for number in range(500):
-        header = {
-            "alg": "EdDSA",
-            "typ": "clankie-discord",
-            "kid": f"k{number}" + "x" * (number * 3),
-        }
-        with pytest.raises(Unauthorized):
-            verify_permit(token(compact(header), b"{}", FLEET_KEYS[0]), **HERE)
-        most = max(most, len(fleet_tokens._headers))
+    for number in range(200):
+        for kid in (f"k{number}", f"k{number}" + "x" * 1_000):
+            header = {"alg": "EdDSA", "typ": "clankie-discord", "kid": kid}
+            with pytest.raises(Unauthorized):
+                verify_permit(token(compact(header), b"{}", FLEET_KEYS[0]), **HERE)
+            most = max(most, len(fleet_tokens._headers))
+            assert max(map(len, fleet_tokens._headers), default=0) <= 256
     assert 0 < most <= 64
-    assert max(map(len, fleet_tokens._headers), default=0) <= 256
     verify_permit(sign_permit(FLEET_KEYS[0], **PERMIT), **HERE)
 
 

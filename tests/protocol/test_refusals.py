@@ -90,6 +90,17 @@ def test_each_step_refuses_with_its_own_cause_and_the_one_answer(
     )
 
 
+@pytest.mark.seed("S13", "S14")
+@pytest.mark.parametrize("life_s", [0, -1, -10])
+def test_a_permit_that_ends_before_it_begins_is_refused_though_both_times_are_near(
+    life_s: int,
+) -> None:
+    issued = NOW_S + 20
+    exchange = Exchange()
+    exchange.claims |= {"iat": issued, "exp": issued + life_s}
+    assert refusal(exchange).cause == Cause.PERMIT_LIFETIME
+
+
 PAIRS = [
     (first, second)
     for first, second in itertools.combinations(STEPS, 2)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from clankie.protocol import base64url
-from clankie.protocol.discord_ingress import Reply, parse_event
+from clankie.protocol.discord_ingress import Failed, Reply, parse_event
 from clankie.protocol.discord_ingress_crypto import prepare_discord_ingress
 from clankie.protocol.errors import DecryptionFailed, Destroyed, InvalidValue, Unauthorized
 from clankie.protocol.fleet_tokens import sign_permit
@@ -168,3 +168,5 @@ def test_a_result_the_contract_does_not_know_is_never_sealed() -> None:
     opened = open_here(Exchange().body(), random_bytes=lambda _: pytest.fail("an IV was drawn"))
     with pytest.raises(InvalidValue):
         opened.seal_response(parse_event(EVENT_TEXT))  # type: ignore[arg-type]  # the case
+    with pytest.raises(InvalidValue):
+        opened.seal_response(Failed("tired"))  # type: ignore[arg-type]  # the case
