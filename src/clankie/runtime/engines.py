@@ -3,6 +3,7 @@
 Owns URLs, drivers and session settings. Must not know tables.
 """
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ SQLITE_CACHE_KIB = 16_384
 """Pages kept by a writing connection: the right edges of the trees, and most of what a poll reads."""
 SQLITE_CHECKPOINT_PAGES = 4_000
 """16 MiB of log before its pages move into the file: hot pages then move once instead of many times."""
+SWITCH_SECONDS = 0.0005
+"""How long a thread that runs Python keeps one that waits for SQLite's answer from going on. Python's default, 5 ms,
+is meant for threads that compute; a transaction has some twenty such answers to wait for (docs/adr/0010)."""
 PG_STATEMENT_SECONDS = 4
 """PostgreSQL gives up a statement before the caller's own limit of five seconds does."""
 PG_LOCK_SECONDS = 3
@@ -103,6 +107,7 @@ def read_engine(url: URL) -> AsyncEngine:
 
 
 def _sqlite_engine(url: URL, **settings: Any) -> AsyncEngine:
+    sys.setswitchinterval(min(SWITCH_SECONDS, sys.getswitchinterval()))
     engine = create_async_engine(
         url,
         max_overflow=0,

@@ -99,33 +99,39 @@ class AdmissionBatches:
         decided.new = {
             key: decided.admits[key] for key in sorted(decided.admits) if key not in decided.known
         }
-        self._refuse_by_clock(await queries.purged_through(connection), decided)
-        if decided.new and self._max_admissions is not None:
-            room = max(0, self._max_admissions - await queries.total(connection))
-            for key in list(decided.new)[room:]:
-                decided.refuse(key, AtCapacity("the admission store is at its bound"))
         new = decided.new
+        if new and self._max_admissions is not None:
+            room = max(0, self._max_admissions - await queries.total(connection))
+            for key in list(new)[room:]:
+                decided.refuse(key, AtCapacity("the admission store is at its bound"))
         if not new:
             return
-        if not await queries.take_room(connection, decided.fence, len(new)):
+        mark_ms = await queries.take_room(connection, decided.fence, len(new))
+        if mark_ms is None:
             decided.lease_over = True
             for key in list(new):
                 decided.refuse(key, LeaseNotHeld("no lease is held"))
             return
-        now_ms = self._clock.now_ms()
-        await queries.insert_pending(
-            connection, [self._row(copies[0], decided.fence, now_ms) for copies in new.values()]
-        )
+        late = self._refuse_by_clock(mark_ms, decided)
+        if late:
+            await queries.take_room(connection, decided.fence, -late)
+        if new:
+            now_ms = self._clock.now_ms()
+            await queries.insert_pending(
+                connection, [self._row(copies[0], decided.fence, now_ms) for copies in new.values()]
+            )
 
-    def _refuse_by_clock(self, mark_ms: int, decided: Decided) -> None:
-        """Refuse what could be a purged delivery come back (docs/adr/0012)."""
+    def _refuse_by_clock(self, mark_ms: int, decided: Decided) -> int:
+        """Refuse what could be a purged delivery come back (docs/adr/0012); how many deliveries."""
         now_ms = self._clock.now_ms()
+        before = len(decided.new)
         for key in list(decided.new):
             # Whoever found the event unexpired had a clock before its expiry: that clock counts as well, in case
             # ours was set between that look and this one.
             behind_ms = mark_ms - min(now_ms, decided.new[key][0].expires_at_ms - 1)
             if behind_ms > 0:
                 decided.refuse(key, ClockBehind(behind_ms))
+        return before - len(decided.new)
 
     async def _settle(
         self, connection: AsyncConnection, settles: list[Settle], decided: Decided

@@ -4,6 +4,7 @@ Owns the claims, the recent outcomes, and the answers once a transaction is dura
 without giving up control, so what is told and what is remembered never differ. Must not know SQL or leases.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import structlog
@@ -84,8 +85,7 @@ class Memory:
             held: the lease it was executed under is held still. If not, nothing that is new may be started; its
                 rows have no claim, so they are ended when they are next met.
         """
-        for operation in decided.settled:
-            self._publish_settled(operation)
+        self._publish_settled(decided.settled)
         for key, record in decided.known.items():
             self.recent.add(record)
             for copy in decided.admits[key]:
@@ -96,6 +96,7 @@ class Memory:
                 continue
             for copy in copies:
                 self._tell_refused(copy, LeaseNotHeld("the lease ended meanwhile"))
+        self._metrics.new.inc(len(decided.new) if held else 0)
         self._metrics.interrupted.inc(decided.interrupted)
         if decided.new or decided.settled:
             self.available()
@@ -116,18 +117,19 @@ class Memory:
             if is_there and claim is None:
                 claim = Claim(key, fence, stored.expires_at_ms)
                 self.claims.add(claim, pending)
-                self._metrics.new.inc()
                 copy.future.set_result(pending.claimed(claim))
             else:
                 self._tell_known(copy, pending)
 
-    def _publish_settled(self, operation: Settle) -> None:
-        pending = self.claims.drop(operation.claim.key)
-        if pending is not None:
-            self.recent.add(pending.followed_by(operation.state, operation.sealed))
-        self._metrics.settled[operation.state].inc()
-        if not operation.future.done():
-            operation.future.set_result(None)
+    def _publish_settled(self, settled: Sequence[Settle]) -> None:
+        for operation in settled:
+            pending = self.claims.drop(operation.claim.key)
+            if pending is not None:
+                self.recent.add(pending.followed_by(operation.state, operation.sealed))
+            if not operation.future.done():
+                operation.future.set_result(None)
+        for state, count in Counter(operation.state for operation in settled).items():
+            self._metrics.settled[state].inc(count)
 
     def _tell_known(self, operation: Admit, record: Record) -> None:
         if operation.event_digest != record.event_digest:

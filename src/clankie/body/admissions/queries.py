@@ -64,6 +64,7 @@ _TAKE_ROOM = (
     update(replicas)
     .where(replicas.c.fence == bindparam("key_fence"), replicas.c.held_until_ms > DatabaseNow())
     .values(stored=replicas.c.stored + bindparam("more"))
+    .returning(select(store.c.purged_through_ms).scalar_subquery())
 )
 # SKIP LOCKED (PostgreSQL; SQLite has one writer): two replicas that purge together share the work.
 _PURGE = (
@@ -109,19 +110,19 @@ async def known(
     return found
 
 
-async def purged_through(connection: AsyncConnection) -> int:
-    """The high-water mark, wall milliseconds. Read it after the keys: a key purged since then raised it."""
-    return _there(await connection.scalar(select(store.c.purged_through_ms)))
-
-
 async def total(connection: AsyncConnection) -> int:
     """Rows stored, at a cost of a row a replica."""
     return int(_there(await connection.scalar(select(_TOTAL))))  # PostgreSQL sums to a numeric
 
 
-async def take_room(connection: AsyncConnection, fence: int, more: int) -> bool:
-    """Count `more` rows for this lease; False when the lease is over."""
-    return bool((await connection.execute(_TAKE_ROOM, {"key_fence": fence, "more": more})).rowcount)
+async def take_room(connection: AsyncConnection, fence: int, more: int) -> int | None:
+    """Count `more` rows for this lease; None when the lease is over, else the store's high-water mark in wall
+    milliseconds.
+
+    One statement for both. Take it after the keys were looked for: a key purged since then raised the mark.
+    """
+    mark: int | None = await connection.scalar(_TAKE_ROOM, {"key_fence": fence, "more": more})
+    return mark
 
 
 async def insert_pending(connection: AsyncConnection, rows: Sequence[dict[str, Any]]) -> None:

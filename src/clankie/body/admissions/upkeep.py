@@ -116,7 +116,7 @@ class Upkeep:
 
         async def purge_batch(connection: AsyncConnection) -> list[DeliveryKey]:
             gone = await queries.purge(connection, before_ms, PURGE_BATCH)
-            if gone and not await queries.take_room(connection, fence, -len(gone)):
+            if gone and await queries.take_room(connection, fence, -len(gone)) is None:
                 raise DatabaseUnavailable("lease_not_held", outcome_unknown=False)
             return gone
 
