@@ -123,7 +123,7 @@ class BodyRole:
         self._gate.drain()
         if self._runner is not None:
             await self._runner.stop(grace_seconds)
-        self._gate.close()
+        self._gate.end()
         if self._server is not None:
             await self._server.stop(LAST_ANSWERS_SECONDS if grace_seconds else 0)
         self._metrics.stop()

@@ -79,3 +79,17 @@ def test_other_fleet_keys_leave_the_source_current(gate: IngressGate) -> None:
 def test_a_closed_gate_takes_no_fleet_keys(gate: IngressGate) -> None:
     gate.replace_verify_keys(VerifyKeys([FLEET_KEY.public_key()]))
     assert gate.identity is None
+
+
+def test_at_the_end_what_was_open_is_not_called_off(gate: IngressGate) -> None:
+    gate.open(IDENTITY)
+    source = gate.generation
+    gate.drain()
+    gate.end()
+    assert (gate.state, gate.identity) == (GateState.DRAINING, None)
+    assert not gate.is_current(source)
+
+
+def test_at_the_end_what_was_off_stays_off(gate: IngressGate) -> None:
+    gate.end()
+    assert gate.state is GateState.OFF

@@ -146,3 +146,13 @@ async def test_while_it_stops_known_deliveries_are_answered_and_new_ones_are_not
     await stopping
     assert (await first).status == 200
     assert machine.starts() == machine.ends() == ["discord:1001"]
+
+
+async def test_at_its_end_a_body_says_unavailable_and_never_that_it_has_no_ingress(
+    machine: Machine,
+) -> None:
+    # A sender asks again after a 503, and takes a 404 for good.
+    machine.body._gate.drain()
+    machine.body._gate.end()
+    answer = await machine.post(machine.envelope(event()).body)
+    assert (answer.status, answer.body) == (503, b'{"error":"unavailable"}')

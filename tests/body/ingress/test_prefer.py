@@ -26,7 +26,18 @@ def test_a_preference_to_wait_is_read_and_bounded(prefer: str, seconds: int) -> 
 
 @pytest.mark.parametrize(
     "prefer",
-    ["", "wait", "wait=", "wait=-1", "wait=1.5", "wait=x", "wait=٣", "await=7", "wait=7x", "wait=9999999999"],
+    [
+        "",
+        "wait",
+        "wait=",
+        "wait=-1",
+        "wait=1.5",
+        "wait=x",
+        "wait=٣",
+        "await=7",
+        "wait=7x",
+        "wait=9999999999",
+    ],
 )
 def test_what_cannot_be_read_is_no_preference(prefer: str) -> None:
     assert wait_seconds(prefer) == 0

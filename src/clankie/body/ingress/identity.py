@@ -5,7 +5,8 @@ Owns the states of the ingress. Must not know where keys are kept or how they ar
     off            not enabled on this machine: 404; what came through an earlier opening is no longer current
     unregistered   enabled, but the fleet does not know its key yet: 503
     open           takes envelopes, as one identity
-    draining       the machine stops: new deliveries get 503, known ones are answered, running turns go on
+    draining       the machine stops: new deliveries get 503, known ones are answered, running turns go on; once
+                   those have ended there is no identity any more, and everything gets 503
 """
 
 from dataclasses import dataclass
@@ -84,6 +85,11 @@ class IngressGate:
         """Take nothing more; every turn that came through is no longer current."""
         self._state, self._identity = state, None
         self._generation += 1
+
+    def end(self) -> None:
+        """Take nothing more, since the machine is about to be gone. What was open answers 503 to the last: a sender
+        takes 404 for good."""
+        self.close(GateState.OFF if self._state is GateState.OFF else GateState.DRAINING)
 
     def is_current(self, generation: int) -> bool:
         """Whether the opening of that generation is still in force."""

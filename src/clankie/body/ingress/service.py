@@ -65,6 +65,7 @@ UNAVAILABLE = Answer(503, b'{"error":"unavailable"}')
 _CLOSED = {
     GateState.OFF: NOT_FOUND,
     GateState.UNREGISTERED: UNAVAILABLE,
+    GateState.DRAINING: UNAVAILABLE,
 }
 _STATES: dict[type[DiscordIngressResult], State] = {
     Reply: State.REPLY,
