@@ -80,6 +80,13 @@ def test_a_header_that_is_missing_or_spelled_otherwise_is_rejected(name: str) ->
             verify_body_request(KEY.public_key(), **CALL, headers=headers)
 
 
+@pytest.mark.parametrize("length", [0, 15, 17])
+def test_a_nonce_of_another_length_is_rejected_though_it_was_signed(length: int) -> None:
+    headers = sign_body_request(KEY, **CALL, random_bytes=lambda _: bytes(length))
+    with pytest.raises(BodyRequestRejected):
+        verify_body_request(KEY.public_key(), **CALL, headers=headers)
+
+
 def test_the_lines_are_domain_method_path_ids_time_nonce_and_digest() -> None:
     lines = [
         "clankie-body-request-v1",
