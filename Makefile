@@ -30,7 +30,7 @@ demo: $(RUN)
 	$(BIN)/clankie demo $(ARGS)
 
 test: $(DEV)
-	$(BIN)/pytest -m "not soak" $(ARGS)
+	$(BIN)/pytest $(ARGS)
 
 check: $(DEV)
 	$(BIN)/ruff check
