@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, event, text
 
 from clankie.runtime import group_commit
+from clankie.runtime.backends import SqliteBackend, Work
 from clankie.runtime.database import Database
 from clankie.runtime.database_errors import DatabaseUnavailable
 from clankie.runtime.group_commit import GroupCommit, QueueFull
@@ -23,20 +23,20 @@ class Numbers:
         self.batches: list[int] = []
         self.poison = -1
 
-    async def apply(
-        self, connection: AsyncConnection, operations: Sequence[Item]
-    ) -> Callable[[], None]:
-        if any(number == self.poison for number, _ in operations):
-            raise RuntimeError("poison")
-        for number, _ in operations:
-            await connection.execute(text("INSERT INTO numbers VALUES (:n)"), {"n": number})
-        self.batches.append(len(operations))
+    def begin(self, operations: Sequence[Item]) -> Work[Callable[[], None]]:
+        def insert(connection: Connection) -> Callable[[], None]:
+            if any(number == self.poison for number, _ in operations):
+                raise RuntimeError("poison")
+            for number, _ in operations:
+                connection.execute(text("INSERT INTO numbers VALUES (:n)"), {"n": number})
+            self.batches.append(len(operations))
+            return publish
 
         def publish() -> None:
             for number, future in operations:
                 future.set_result(number)
 
-        return publish
+        return insert
 
     def failed(self, operations: Sequence[Item], error: DatabaseUnavailable) -> None:
         for _, future in operations:
@@ -72,7 +72,8 @@ async def test_operations_that_wait_together_share_one_commit(database: Database
     numbers = Numbers()
     commits: list[object] = []
     committer: GroupCommit[Item] = GroupCommit(database, numbers)
-    event.listen(database._writers.sync_engine, "commit", commits.append)
+    assert isinstance(database._backend, SqliteBackend)
+    event.listen(database._backend._writer, "commit", commits.append)
     answers = await asyncio.gather(*(_submit(committer, number) for number in range(200)))
     assert answers == list(range(200))
     assert numbers.batches == [200]
@@ -133,8 +134,8 @@ async def test_a_job_has_a_transaction_of_its_own_and_its_errors_are_its_callers
 ) -> None:
     committer: GroupCommit[Item] = GroupCommit(database, Numbers())
 
-    async def fail(connection: AsyncConnection) -> None:
-        await connection.execute(text("INSERT INTO numbers VALUES (1)"))
+    def fail(connection: Connection) -> None:
+        connection.execute(text("INSERT INTO numbers VALUES (1)"))
         raise LookupError
 
     waiting = asyncio.ensure_future(_submit(committer, 2))

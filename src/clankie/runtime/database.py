@@ -1,6 +1,6 @@
 """One database by URL, SQLite or PostgreSQL: durable transactions and reads, each with a limit of time.
 
-Owns connections, retries, time limits and the translation of drivers' errors. Must not know tables or schemas
+Owns files, retries and time limits. Must not know drivers (backends.py), tables or schemas
 (migrations.py brings them), or what a transaction is for.
 """
 
@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, text
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie.protocol.primitives import random_bytes
 from clankie.runtime import engines
+from clankie.runtime.backends import Backend, PostgresBackend, SqliteBackend, Work
 from clankie.runtime.database_errors import (
     DatabaseCorrupt,
     DatabaseUnavailable,
@@ -33,7 +32,6 @@ CLOSE_SECONDS = 2.0
 """How long closing waits for connections that no longer answer."""
 
 T = TypeVar("T")
-Work = Callable[[AsyncConnection], Awaitable[T]]
 
 
 class Database:
@@ -43,8 +41,9 @@ class Database:
         self.url = url
         self.place = engines.place(url)
         self._file = file
-        self._writers = engines.write_engine(url)
-        self._readers = engines.read_engine(url)
+        self._backend: Backend = (
+            SqliteBackend(url) if engines.is_sqlite(url) else PostgresBackend(url)
+        )
         self._left_behind: set[asyncio.Task[Any]] = set()
 
     @classmethod
@@ -130,7 +129,7 @@ class Database:
         Raises:
             DatabaseUnavailable: no answer, after at most `LIMIT_SECONDS`.
         """
-        return await self._limited(self._read(work))
+        return await self._limited(self._backend.read(work))
 
     async def close(self) -> None:
         """Close every connection and let another process have the file."""
@@ -138,9 +137,8 @@ class Database:
             task.cancel()
         if self._left_behind:
             await asyncio.wait(self._left_behind, timeout=CLOSE_SECONDS)
-        for engine in (self._readers, self._writers):
-            with suppress(DatabaseUnavailable):
-                await self._limited(engine.dispose(), CLOSE_SECONDS)
+        with suppress(DatabaseUnavailable):
+            await self._limited(self._backend.close(), CLOSE_SECONDS)
         if self._file is not None:
             self._file.release()
 
@@ -149,43 +147,17 @@ class Database:
             if attempt:
                 await asyncio.sleep(RETRY_SECONDS * random_bytes(1)[0] / 255)
             try:
-                return await self._attempt(work)
+                return await self._backend.transact(work)
             except DatabaseUnavailable as error:
                 if error.outcome_unknown or attempt == ATTEMPTS - 1:
                     raise
         raise DatabaseUnavailable("attempts", outcome_unknown=False)
 
-    async def _attempt(self, work: Work[T]) -> T:
-        committing = False
-        try:
-            async with self._writers.connect() as connection:
-                try:
-                    async with connection.begin() as transaction:
-                        value = await work(connection)
-                        committing = True
-                        await transaction.commit()
-                except (IntegrityError, DatabaseUnavailable):
-                    raise  # a lost race; the connection is as good as before
-                except BaseException:
-                    # Whatever state it is in, the next transaction gets a connection that is not in it.
-                    await connection.invalidate()
-                    raise
-        except (SQLAlchemyError, OSError) as error:
-            raise DatabaseUnavailable(_code(error), outcome_unknown=committing) from None
-        return value
-
-    async def _read(self, work: Work[T]) -> T:
-        try:
-            async with self._readers.connect() as connection:
-                return await work(connection)
-        except (SQLAlchemyError, OSError) as error:
-            raise DatabaseUnavailable(_code(error), outcome_unknown=False) from None
-
     async def _limited(self, operation: Coroutine[Any, Any, T], seconds: float | None = None) -> T:
         """Wait no longer than the limit, whatever the driver does.
 
         The operation is left behind then, cancelled: its own clean-up may hang as it does. It ends when the
-        database or the connection does, and its outcome is unknown.
+        database, the disk or the connection does, and its outcome is unknown.
         """
         task = asyncio.get_running_loop().create_task(operation)
         try:
@@ -209,16 +181,6 @@ class Database:
         self._left_behind.discard(task)
         if not task.cancelled():
             task.exception()  # seen, so that nobody reports it as never retrieved
-
-
-def _code(error: Exception) -> str:
-    """The driver's own name for the error, free of parameters and rows."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    for name in ("sqlite_errorname", "sqlstate"):
-        code = getattr(cause, name, None)
-        if isinstance(code, str):
-            return code
-    return type(cause).__name__
 
 
 def _refusal(place: str, error: DatabaseUnavailable) -> DatabaseCorrupt | DatabaseUnreachable:

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, event, make_url
-from sqlalchemy.engine import Connection
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -22,8 +21,8 @@ SQLITE_CACHE_KIB = 16_384
 SQLITE_CHECKPOINT_PAGES = 4_000
 """16 MiB of log before its pages move into the file: hot pages then move once instead of many times."""
 SWITCH_SECONDS = 0.0005
-"""How long a thread that runs Python keeps one that waits for SQLite's answer from going on. Python's default, 5 ms,
-is meant for threads that compute; a transaction has some twenty such answers to wait for (docs/adr/0010)."""
+"""How long a thread that runs Python keeps one that has SQLite's answer from going on. Python's default, 5 ms, is meant
+for threads that compute; a transaction gets an answer a row (docs/adr/0010)."""
 PG_STATEMENT_SECONDS = 4
 """PostgreSQL gives up a statement before the caller's own limit of five seconds does."""
 PG_LOCK_SECONDS = 3
@@ -31,12 +30,15 @@ PG_LOCK_SECONDS = 3
 PG_IDLE_IN_TRANSACTION_SECONDS = 2
 """A process frozen inside a transaction loses it, and the locks that would hold up the other replicas."""
 PG_CONNECT_SECONDS = 4
-PG_POOL = 4
-"""The group committer, the lease, and what else a role writes now and then."""
+PG_WRITERS = 4
+"""Connections for the group committer, the lease, and what else a role writes now and then."""
+PG_READERS = 2
+PG_OVERFLOW = 2
+"""Further ones while some of those hang; they are closed after use."""
 
 _DRIVERS = {
-    "sqlite": "sqlite+aiosqlite",
-    "sqlite+aiosqlite": "sqlite+aiosqlite",
+    "sqlite": "sqlite+pysqlite",
+    "sqlite+pysqlite": "sqlite+pysqlite",
     "postgresql": "postgresql+psycopg",
     "postgres": "postgresql+psycopg",
     "postgresql+psycopg": "postgresql+psycopg",
@@ -85,13 +87,11 @@ def place(url: URL) -> str:
     return f"PostgreSQL database {url.database} on {host}:{url.port or 5432}"
 
 
-def write_engine(url: URL) -> AsyncEngine:
-    """For transactions that are durable once COMMIT has answered. SQLite: one connection, BEGIN IMMEDIATE."""
-    if not is_sqlite(url):
-        return _postgres_engine(url, pool_size=PG_POOL, pool_reset_on_return=None)
+def sqlite_writer(url: URL) -> Engine:
+    """One connection, for transactions that are durable once COMMIT has answered."""
     engine = _sqlite_engine(url, pool_size=1, pool_reset_on_return=None)
 
-    @event.listens_for(engine.sync_engine, "begin")
+    @event.listens_for(engine, "begin")
     def begin_immediate(connection: Connection) -> None:
         # The lock is taken at once: upgrading a read transaction later fails without waiting.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -99,16 +99,14 @@ def write_engine(url: URL) -> AsyncEngine:
     return engine
 
 
-def read_engine(url: URL) -> AsyncEngine:
-    """For single statements that change nothing; each sees what was committed when it began."""
-    if is_sqlite(url):
-        return _sqlite_engine(url, pool_size=2, isolation_level="AUTOCOMMIT")
-    return _postgres_engine(url, pool_size=2, isolation_level="AUTOCOMMIT")
+def sqlite_reader(url: URL, connections: int) -> Engine:
+    """For single statements; each sees what was committed when it began."""
+    return _sqlite_engine(url, pool_size=connections, isolation_level="AUTOCOMMIT")
 
 
-def _sqlite_engine(url: URL, **settings: Any) -> AsyncEngine:
+def _sqlite_engine(url: URL, **settings: Any) -> Engine:
     sys.setswitchinterval(min(SWITCH_SECONDS, sys.getswitchinterval()))
-    engine = create_async_engine(
+    engine = create_engine(
         url,
         max_overflow=0,
         pool_timeout=SQLITE_BUSY_SECONDS,
@@ -118,7 +116,7 @@ def _sqlite_engine(url: URL, **settings: Any) -> AsyncEngine:
         **settings,
     )
 
-    @event.listens_for(engine.sync_engine, "connect")
+    @event.listens_for(engine, "connect")
     def set_session(connection: Any, _entry: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
         for pragma in (
@@ -134,10 +132,15 @@ def _sqlite_engine(url: URL, **settings: Any) -> AsyncEngine:
     return engine
 
 
-def _postgres_engine(url: URL, **settings: Any) -> AsyncEngine:
+def postgres_engine(url: URL, connections: int, *, autocommit: bool = False) -> AsyncEngine:
+    """For transactions, or, with autocommit, for single statements without the two extra round trips."""
+    settings: dict[str, Any] = {"pool_reset_on_return": None}
+    if autocommit:
+        settings = {"isolation_level": "AUTOCOMMIT"}
     engine = create_async_engine(
         url,
-        max_overflow=2,
+        pool_size=connections,
+        max_overflow=PG_OVERFLOW,
         pool_timeout=PG_CONNECT_SECONDS,
         hide_parameters=True,
         connect_args={

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from clankie.runtime.database import Database, Work
+from clankie.runtime.backends import Work
+from clankie.runtime.database import Database
 from clankie.runtime.database_errors import DatabaseUnavailable
 
 MAX_BATCH = 256
@@ -31,14 +31,12 @@ class QueueFull(Exception):
 
 
 class Batches(Protocol[OperationT_contra]):
-    """What is done with a batch. Exactly one of what `apply` returned and `failed` is called for each operation."""
+    """What is done with a batch. For each operation either what `begin` promised is called or `failed`."""
 
-    async def apply(
-        self, connection: AsyncConnection, operations: Sequence[OperationT_contra]
-    ) -> Callable[[], None]:
-        """Execute the batch in an open transaction; may be called again for the same batch.
+    def begin(self, operations: Sequence[OperationT_contra]) -> Work[Callable[[], None]]:
+        """The batch's transaction, which may be run more than once, and in another thread.
 
-        Returns what to call, at once, when the transaction is durable. It must not raise.
+        It returns what to call, here and at once, when it is durable. That must not raise.
         """
         ...
 
@@ -115,12 +113,8 @@ class GroupCommit(Generic[ItemT]):
     async def _commit_batch(self) -> None:
         queue = self._queue
         batch = [queue.popleft() for _ in range(min(len(queue), MAX_BATCH))]
-
-        async def apply(connection: AsyncConnection) -> Callable[[], None]:
-            return await self._batches.apply(connection, batch)
-
         try:
-            publish = await self._database.transact(apply)
+            publish = await self._database.transact(self._batches.begin(batch))
         except DatabaseUnavailable as error:
             self._batches.failed(batch, error)
             if error.code == "timeout":
@@ -134,6 +128,8 @@ class GroupCommit(Generic[ItemT]):
             raise
         else:
             publish()
+            # Those just told ask for more at once: let them, or the next commit would be for the first of them.
+            await asyncio.sleep(0)
 
     async def _run_job(self) -> None:
         work, future = self._jobs.popleft()

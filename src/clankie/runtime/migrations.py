@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie.runtime.database import Database
 from clankie.runtime.database_errors import DatabaseCorrupt, DatabaseTooNew
@@ -44,28 +43,28 @@ async def bring_up_to_date(database: Database, schema: Schema) -> None:
     if await database.read(lambda connection: _revision(connection, schema)) == schema.head:
         return
 
-    async def migrate(connection: AsyncConnection) -> None:
+    def migrate(connection: Connection) -> None:
         if not database.is_sqlite:
             lock = text("SELECT pg_advisory_xact_lock(:lock)")
-            await connection.execute(lock, {"lock": _MIGRATION_LOCK})
-        revision = await _revision(connection, schema)
+            connection.execute(lock, {"lock": _MIGRATION_LOCK})
+        revision = _revision(connection, schema)
         if revision is None and database.is_sqlite:
-            await _refuse_foreign(connection, database, schema)
+            _refuse_foreign(connection, database, schema)
         if revision != schema.head:
-            await connection.run_sync(_upgrade, schema, revision, database.place)
+            _upgrade(connection, schema, revision, database.place)
 
     await database.transact(migrate)
 
 
-async def _revision(connection: AsyncConnection, schema: Schema) -> str | None:
-    if not await connection.run_sync(lambda sync: inspect(sync).has_table(schema.version_table)):
+def _revision(connection: Connection, schema: Schema) -> str | None:
+    if not inspect(connection).has_table(schema.version_table):
         return None
-    found = await connection.scalar(text(f"SELECT version_num FROM {schema.version_table}"))  # noqa: S608  a constant of ours
+    found = connection.scalar(text(f"SELECT version_num FROM {schema.version_table}"))  # noqa: S608  a constant of ours
     return None if found is None else str(found)
 
 
-async def _refuse_foreign(connection: AsyncConnection, database: Database, schema: Schema) -> None:
-    if await connection.scalar(text("SELECT count(*) FROM sqlite_master")):
+def _refuse_foreign(connection: Connection, database: Database, schema: Schema) -> None:
+    if connection.scalar(text("SELECT count(*) FROM sqlite_master")):
         raise DatabaseCorrupt(
             f"{database.place} is a SQLite database, but not {schema.name}",
             next_step="set the store to a path of its own",

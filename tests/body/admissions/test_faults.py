@@ -232,7 +232,7 @@ async def test_any_fault_leaves_no_caller_waiting(
 ) -> None:
     store = await opener(place)
 
-    async def broken(*_arguments: object) -> None:
+    def broken(*_arguments: object) -> None:
         raise RuntimeError("a fault of ours")
 
     monkeypatch.setattr("clankie.body.admissions.queries.insert_pending", broken)

@@ -3,18 +3,19 @@
 import asyncio
 import sys
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.exc import DBAPIError
 
 from body.admissions.support import Opener, Place, PostgresPlace, SqlitePlace
 from clankie.body.admissions.migrations import SCHEMA
 from clankie.body.admissions.opening import open_database
 from clankie.body.admissions.tables import metadata
-from clankie.runtime.engines import PG_IDLE_IN_TRANSACTION_SECONDS
+from clankie.runtime.engines import PG_IDLE_IN_TRANSACTION_SECONDS, parse_url, postgres_engine
 
 
 def test_the_code_is_written_for_the_newest_migration() -> None:
@@ -31,7 +32,7 @@ async def test_the_migrations_make_the_tables_the_code_uses(place: Place) -> Non
 
     database = await open_database(place.url, "fingerprint")
     try:
-        assert await database.transact(lambda c: c.run_sync(differences)) == []
+        assert await database.transact(differences) == []
     finally:
         await database.close()
 
@@ -87,23 +88,14 @@ async def test_a_process_frozen_inside_a_transaction_does_not_hold_up_the_others
     opener: Opener, postgres_place: PostgresPlace
 ) -> None:
     store = await opener(postgres_place)
-    frozen = await open_database(postgres_place.url, "keys-of-this-body")
-    holding, thaw = asyncio.Event(), asyncio.Event()
-    fence = store.health().fence
-
-    async def hold(connection: AsyncConnection) -> None:
-        await connection.execute(
-            text("SELECT 1 FROM body_replicas WHERE fence = :f FOR UPDATE"), {"f": fence}
-        )
-        holding.set()
-        await thaw.wait()
-
-    task = asyncio.ensure_future(frozen.transact(hold))
+    sessions = postgres_engine(parse_url(postgres_place.url), 1)
     try:
-        await holding.wait()
+        frozen = await sessions.connect()
+        await frozen.execute(text("SELECT 1 FROM body_replicas FOR UPDATE"))
         async with asyncio.timeout(PG_IDLE_IN_TRANSACTION_SECONDS + 2):
             assert (await opener.admit(store)).is_new
-    finally:
-        thaw.set()
-        await asyncio.gather(task, return_exceptions=True)
+        with pytest.raises(DBAPIError):
+            await frozen.commit()
         await frozen.close()
+    finally:
+        await sessions.dispose()

@@ -1,14 +1,14 @@
 """One transaction for many admissions and settlements.
 
-Owns what is decided inside the transaction. Must not know how transactions are queued, retried or limited in time
+Owns what is decided inside the transaction, which may run in another thread than the callers': there it reads what
+this process remembers and changes nothing of it. Must not know how transactions are queued, retried or limited in time
 (runtime.group_commit, runtime.database), or how callers are told (memory).
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Row
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Row
 
 from clankie.body.admissions import queries
 from clankie.body.admissions.contracts import DeliveryKey
@@ -25,6 +25,7 @@ from clankie.body.admissions.operations import Admit, Decided, Operation, Settle
 from clankie.body.admissions.records import Record
 from clankie.body.admissions.sealing import ResultSealer
 from clankie.body.admissions.states import State
+from clankie.runtime.backends import Work
 from clankie.runtime.clock import Clock
 from clankie.runtime.database_errors import DatabaseUnavailable
 
@@ -47,24 +48,26 @@ class AdmissionBatches:
         self._clock = clock
         self._max_admissions = max_admissions
 
-    async def apply(
-        self, connection: AsyncConnection, operations: Sequence[Operation]
-    ) -> Callable[[], None]:
-        """Execute a batch. A caller who gave up before it began is left out: nothing is done for it."""
-        decided = Decided(self._lease.fence() or 0)
-        settles: list[Settle] = []
-        for operation in operations:
-            if operation.future.done():
-                continue
-            if isinstance(operation, Admit):
-                decided.admits.setdefault(operation.key, []).append(operation)
-            else:
-                settles.append(operation)
-        if decided.admits:
-            await self._admit(connection, decided)
-        if settles:
-            await self._settle(connection, settles, decided)
-        return lambda: self._publish(decided)
+    def begin(self, operations: Sequence[Operation]) -> Work[Callable[[], None]]:
+        """The transaction of a batch. A caller who gave up before it is left out: nothing is done for it."""
+        fence = self._lease.fence() or 0
+        waiting = [operation for operation in operations if not operation.future.done()]
+
+        def execute(connection: Connection) -> Callable[[], None]:
+            decided = Decided(fence)
+            settles: list[Settle] = []
+            for operation in waiting:
+                if isinstance(operation, Admit):
+                    decided.admits.setdefault(operation.key, []).append(operation)
+                else:
+                    settles.append(operation)
+            if decided.admits:
+                self._admit(connection, decided)
+            if settles:
+                self._settle(connection, settles, decided)
+            return lambda: self._publish(decided)
+
+        return execute
 
     def failed(self, operations: Sequence[Operation], error: DatabaseUnavailable) -> None:
         """Nobody is told that anything happened; see `Memory.failed`."""
@@ -76,24 +79,31 @@ class AdmissionBatches:
         # A process that was frozen since the transaction began may have lost its lease meanwhile.
         self._memory.publish(decided, held=self._lease.fence() == decided.fence)
 
-    async def interrupt_orphans(
-        self, connection: AsyncConnection, keys: Iterable[DeliveryKey]
+    def interrupt_orphans(
+        self, connection: Connection, keys: Iterable[DeliveryKey], fence: int | None
     ) -> tuple[dict[DeliveryKey, Record], int]:
         """The rows of these keys once no pending one without an owner is left among them; how many were.
 
         Only inside the writer: there, a row of this process without a claim is one that nobody was told of.
+
+        Args:
+            connection: of the writer's transaction.
+            keys: which rows.
+            fence: the lease of this process when the transaction was begun.
         """
-        rows = await queries.known(connection, keys)
+        rows = queries.known(connection, keys)
         records = {key: self.record(key, row) for key, row in rows.items()}
-        orphans = [(key, row.fence) for key, row in rows.items() if self._is_orphan(key, row)]
-        await queries.interrupt(connection, orphans, self._clock.now_ms())
+        orphans = [
+            (key, row.fence) for key, row in rows.items() if self._is_orphan(key, row, fence)
+        ]
+        queries.interrupt(connection, orphans, self._clock.now_ms())
         for key, _fence in orphans:
             records[key] = records[key].followed_by(State.INTERRUPTED, None)
         return records, len(orphans)
 
-    async def _admit(self, connection: AsyncConnection, decided: Decided) -> None:
-        decided.known, decided.interrupted = await self.interrupt_orphans(
-            connection, decided.admits
+    def _admit(self, connection: Connection, decided: Decided) -> None:
+        decided.known, decided.interrupted = self.interrupt_orphans(
+            connection, decided.admits, decided.fence
         )
         # Sorted: two replicas that insert the same keys wait for each other in one order, never in a circle.
         decided.new = {
@@ -101,12 +111,12 @@ class AdmissionBatches:
         }
         new = decided.new
         if new and self._max_admissions is not None:
-            room = max(0, self._max_admissions - await queries.total(connection))
+            room = max(0, self._max_admissions - queries.total(connection))
             for key in list(new)[room:]:
                 decided.refuse(key, AtCapacity("the admission store is at its bound"))
         if not new:
             return
-        mark_ms = await queries.take_room(connection, decided.fence, len(new))
+        mark_ms = queries.take_room(connection, decided.fence, len(new))
         if mark_ms is None:
             decided.lease_over = True
             for key in list(new):
@@ -114,10 +124,10 @@ class AdmissionBatches:
             return
         late = self._refuse_by_clock(mark_ms, decided)
         if late:
-            await queries.take_room(connection, decided.fence, -late)
+            queries.take_room(connection, decided.fence, -late)
         if new:
             now_ms = self._clock.now_ms()
-            await queries.insert_pending(
+            queries.insert_pending(
                 connection, [self._row(copies[0], decided.fence, now_ms) for copies in new.values()]
             )
 
@@ -133,11 +143,9 @@ class AdmissionBatches:
                 decided.refuse(key, ClockBehind(behind_ms))
         return before - len(decided.new)
 
-    async def _settle(
-        self, connection: AsyncConnection, settles: list[Settle], decided: Decided
-    ) -> None:
+    def _settle(self, connection: Connection, settles: list[Settle], decided: Decided) -> None:
         now_ms = self._clock.now_ms()
-        took = await queries.settle(
+        took = queries.settle(
             connection,
             [
                 {
@@ -153,7 +161,7 @@ class AdmissionBatches:
         if took == len(settles):
             decided.settled = settles
             return
-        rows = await queries.known(connection, [operation.claim.key for operation in settles])
+        rows = queries.known(connection, [operation.claim.key for operation in settles])
         for operation in settles:
             if self._holds(rows.get(operation.claim.key), operation):
                 decided.settled.append(operation)
@@ -171,10 +179,10 @@ class AdmissionBatches:
         except StoreUnavailable:
             return False
 
-    def _is_orphan(self, key: DeliveryKey, row: Row[Any]) -> bool:
+    def _is_orphan(self, key: DeliveryKey, row: Row[Any], fence: int | None) -> bool:
         if row.state != State.PENDING.value:
             return False
-        if row.fence == self._lease.fence():
+        if row.fence == fence:
             return key not in self._memory.claims
         return not row.live
 

@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable
 
 import structlog
-from sqlalchemy import ColumnElement, delete, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from clankie.body.admissions.tables import DatabaseNow, replicas, store
 from clankie.runtime.clock import Clock
@@ -103,13 +102,13 @@ class ReplicaLease:
         self._count_from(asked_at)
         log.info("lease_taken", fence=fence, replica_id=self.replica_id)
 
-    async def _insert(self, connection: AsyncConnection) -> int:
-        fence: int | None = await connection.scalar(
+    def _insert(self, connection: Connection) -> int:
+        fence: int | None = connection.scalar(
             update(store).values(last_fence=store.c.last_fence + 1).returning(store.c.last_fence)
         )
         if fence is None:
             raise DatabaseUnavailable("store row missing", outcome_unknown=False)
-        await connection.execute(
+        connection.execute(
             insert(replicas).values(
                 fence=fence, replica_id=self.replica_id, held_until_ms=self._until(), stored=0
             )
@@ -133,8 +132,8 @@ class ReplicaLease:
     async def _renew(self) -> None:
         fence, asked_at = self._fence, self._clock.monotonic()
 
-        async def renew(connection: AsyncConnection) -> int:
-            done = await connection.execute(
+        def renew(connection: Connection) -> int:
+            done = connection.execute(
                 update(replicas)
                 .where(replicas.c.fence == fence, replicas.c.held_until_ms > DatabaseNow())
                 .values(held_until_ms=self._until())
@@ -169,10 +168,10 @@ class ReplicaLease:
             self._timer = asyncio.get_running_loop().call_later(left, self._watch)
 
 
-async def end_lease(connection: AsyncConnection, fence: int) -> None:
+def end_lease(connection: Connection, fence: int) -> None:
     """Remove a lease, keeping its part of the count."""
-    stored = await connection.scalar(
+    stored = connection.scalar(
         delete(replicas).where(replicas.c.fence == fence).returning(replicas.c.stored)
     )
     if stored:
-        await connection.execute(update(store).values(stored=store.c.stored + stored))
+        connection.execute(update(store).values(stored=store.c.stored + stored))

@@ -3,8 +3,7 @@
 Owns the checks at start. Must not know deliveries.
 """
 
-from sqlalchemy import select, text, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, select, text, update
 
 from clankie.body.admissions.errors import WrongKeys
 from clankie.body.admissions.migrations import SCHEMA
@@ -43,24 +42,24 @@ async def open_database(url: str, fingerprint: str) -> Database:
     return await Database.open(url, prepare)
 
 
-async def _check_whole(connection: AsyncConnection, database: Database) -> None:
-    pages = await connection.scalar(text("PRAGMA page_count")) or 0
-    page_bytes = await connection.scalar(text("PRAGMA page_size")) or 0
+def _check_whole(connection: Connection, database: Database) -> None:
+    pages = connection.scalar(text("PRAGMA page_count")) or 0
+    page_bytes = connection.scalar(text("PRAGMA page_size")) or 0
     checks = ["PRAGMA quick_check(1)"]
     if pages * page_bytes > WHOLE_CHECK_BYTES:
         small = (store, replicas, store_leases)
         checks = [f"PRAGMA quick_check({table.name})" for table in small]
     for check in checks:
-        if await connection.scalar(text(check)) != "ok":
+        if connection.scalar(text(check)) != "ok":
             raise _damaged(database)
 
 
-async def _claim(connection: AsyncConnection, fingerprint: str) -> str | None:
+def _claim(connection: Connection, fingerprint: str) -> str | None:
     """Put our fingerprint in a store that nobody has claimed; what it says then. None: the row is gone."""
-    await connection.execute(
+    connection.execute(
         update(store).where(store.c.fingerprint.is_(None)).values(fingerprint=fingerprint)
     )
-    found = await connection.scalar(select(store.c.fingerprint))
+    found = connection.scalar(select(store.c.fingerprint))
     return None if found is None else str(found)
 
 

@@ -6,8 +6,7 @@ Owns SQL. Must not know futures, caches or why a statement is run.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, func, insert, select, tuple_, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, tuple_, update
 
 from clankie.body.admissions.contracts import DeliveryKey
 from clankie.body.admissions.leases import is_live
@@ -88,16 +87,14 @@ _RAISE_MARK = (
 )
 
 
-async def known(
-    connection: AsyncConnection, keys: Iterable[DeliveryKey]
-) -> dict[DeliveryKey, Row[Any]]:
+def known(connection: Connection, keys: Iterable[DeliveryKey]) -> dict[DeliveryKey, Row[Any]]:
     """The rows of these keys; nearly always one statement, since a body has one route or two."""
     routes: dict[tuple[str, str], list[str]] = {}
     for tenant, installation, delivery in keys:
         routes.setdefault((tenant, installation), []).append(delivery)
     found: dict[DeliveryKey, Row[Any]] = {}
     for (tenant, installation), deliveries in routes.items():
-        rows = await connection.execute(
+        rows = connection.execute(
             _KNOWN,
             {
                 "key_tenant": tenant,
@@ -110,33 +107,33 @@ async def known(
     return found
 
 
-async def total(connection: AsyncConnection) -> int:
+def total(connection: Connection) -> int:
     """Rows stored, at a cost of a row a replica."""
-    return int(_there(await connection.scalar(select(_TOTAL))))  # PostgreSQL sums to a numeric
+    return int(_there(connection.scalar(select(_TOTAL))))  # PostgreSQL sums to a numeric
 
 
-async def take_room(connection: AsyncConnection, fence: int, more: int) -> int | None:
+def take_room(connection: Connection, fence: int, more: int) -> int | None:
     """Count `more` rows for this lease; None when the lease is over, else the store's high-water mark in wall
     milliseconds.
 
     One statement for both. Take it after the keys were looked for: a key purged since then raised the mark.
     """
-    mark: int | None = await connection.scalar(_TAKE_ROOM, {"key_fence": fence, "more": more})
+    mark: int | None = connection.scalar(_TAKE_ROOM, {"key_fence": fence, "more": more})
     return mark
 
 
-async def insert_pending(connection: AsyncConnection, rows: Sequence[dict[str, Any]]) -> None:
+def insert_pending(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     """Insert new rows. IntegrityError when another replica was first with one of them."""
-    await connection.execute(_INSERT, rows)
+    connection.execute(_INSERT, rows)
 
 
-async def settle(connection: AsyncConnection, rows: Sequence[dict[str, Any]]) -> int:
+def settle(connection: Connection, rows: Sequence[dict[str, Any]]) -> int:
     """Write outcomes; returns how many took, of rows that are pending under a fence that is live."""
-    return (await connection.execute(_SETTLE, rows)).rowcount
+    return (connection.execute(_SETTLE, rows)).rowcount
 
 
-async def interrupt(
-    connection: AsyncConnection, owners: Sequence[tuple[DeliveryKey, int]], now_ms: int
+def interrupt(
+    connection: Connection, owners: Sequence[tuple[DeliveryKey, int]], now_ms: int
 ) -> None:
     """End pending rows, each under the fence it was seen with.
 
@@ -145,7 +142,7 @@ async def interrupt(
     """
     if not owners:
         return
-    done = await connection.execute(
+    done = connection.execute(
         _INTERRUPT,
         # Sorted: two replicas that end the same rows wait for each other, never in a circle.
         [{**by_key(key), "key_fence": fence, "to_now": now_ms} for key, fence in sorted(owners)],
@@ -154,15 +151,15 @@ async def interrupt(
         raise DatabaseUnavailable("raced", outcome_unknown=False)
 
 
-async def own_pending(connection: AsyncConnection, fence: int) -> list[DeliveryKey]:
+def own_pending(connection: Connection, fence: int) -> list[DeliveryKey]:
     """Keys of the pending rows under a fence, by the index that holds nothing else."""
-    rows = await connection.execute(_OWN_PENDING, {"key_fence": fence})
+    rows = connection.execute(_OWN_PENDING, {"key_fence": fence})
     return [DeliveryKey(row[0], row[1], row[2]) for row in rows]
 
 
-async def interrupt_all(connection: AsyncConnection, fence: int, now_ms: int) -> int:
+def interrupt_all(connection: Connection, fence: int, now_ms: int) -> int:
     """End every pending row of a fence; returns how many."""
-    done = await connection.execute(
+    done = connection.execute(
         update(admissions)
         .where(_a.state == _PENDING, _a.fence == fence)
         .values(state=State.INTERRUPTED.value, settled_at_ms=now_ms)
@@ -170,12 +167,12 @@ async def interrupt_all(connection: AsyncConnection, fence: int, now_ms: int) ->
     return done.rowcount
 
 
-async def purge(connection: AsyncConnection, before_ms: int, at_most: int) -> list[DeliveryKey]:
+def purge(connection: Connection, before_ms: int, at_most: int) -> list[DeliveryKey]:
     """Delete up to `at_most` rows that expired before; raise the mark to the latest of their expiries."""
-    found = await connection.execute(_PURGE, {"before": before_ms, "at_most": at_most})
+    found = connection.execute(_PURGE, {"before": before_ms, "at_most": at_most})
     rows = found.all()
     if rows:
-        await connection.execute(_RAISE_MARK, {"mark": max(row.expires_at_ms for row in rows)})
+        connection.execute(_RAISE_MARK, {"mark": max(row.expires_at_ms for row in rows)})
     return [DeliveryKey(row[0], row[1], row[2]) for row in rows]
 
 

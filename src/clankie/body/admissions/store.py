@@ -9,8 +9,7 @@ from typing import Self, TypeVar
 
 import structlog
 from prometheus_client import CollectorRegistry
-from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, select
 
 from clankie.body.admissions import queries, store_leases
 from clankie.body.admissions.batches import AdmissionBatches
@@ -28,8 +27,9 @@ from clankie.body.admissions.tables import replicas
 from clankie.body.admissions.upkeep import Upkeep, end_leases
 from clankie.protocol.base64url import encode
 from clankie.protocol.primitives import RandomBytes, random_bytes
+from clankie.runtime.backends import Work
 from clankie.runtime.clock import Clock
-from clankie.runtime.database import Database, Work
+from clankie.runtime.database import Database
 from clankie.runtime.database_errors import DatabaseUnavailable
 from clankie.runtime.group_commit import GroupCommit, QueueFull
 
@@ -173,8 +173,9 @@ class AdmissionStore:
         record = self._batches.record(key, rows[key]) if key in rows else None
         if record is not None and not RULES[record.state].final:
             # Whether somebody stands behind it is decided where nothing else is written meanwhile.
+            fence = self._lease.fence()
             records, ended = await self._written(
-                lambda connection: self._batches.interrupt_orphans(connection, [key])
+                lambda connection: self._batches.interrupt_orphans(connection, [key], fence)
             )
             self._metrics.interrupted.inc(ended)
             record = records.get(key)
@@ -288,9 +289,9 @@ class AdmissionStore:
         await self._lease.stop()
         fence, now_ms = self._lease.last_fence, self._clock.now_ms()
 
-        async def end(connection: AsyncConnection) -> None:
-            await end_leases(connection, [fence], now_ms)
-            await store_leases.release(connection, fence)
+        def end(connection: Connection) -> None:
+            end_leases(connection, [fence], now_ms)
+            store_leases.release(connection, fence)
 
         with suppress(DatabaseUnavailable):
             await self._committer.run(end)
@@ -331,9 +332,9 @@ class AdmissionStore:
 async def _end_former_owner(database: Database, clock: Clock) -> None:
     """The lock on the file is ours, so whoever had a lease in it is gone."""
 
-    async def end(connection: AsyncConnection) -> int:
-        fences = await connection.scalars(select(replicas.c.fence))
-        return await end_leases(connection, fences.all(), clock.now_ms())
+    def end(connection: Connection) -> int:
+        fences = connection.scalars(select(replicas.c.fence))
+        return end_leases(connection, fences.all(), clock.now_ms())
 
     ended = await database.transact(end)
     if ended:

@@ -8,8 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 import structlog
-from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, select, update
 
 from clankie.body.admissions import queries
 from clankie.body.admissions.batches import AdmissionBatches
@@ -82,10 +81,10 @@ class Upkeep:
                 if not turns.is_running(key):
                     claims.drop(key)
 
-        async def interrupt(connection: AsyncConnection) -> int:
-            pending = await queries.own_pending(connection, fence)
+        def interrupt(connection: Connection) -> int:
+            pending = queries.own_pending(connection, fence)
             orphans = [key for key in pending if key not in claims]
-            return (await self._batches.interrupt_orphans(connection, orphans))[1]
+            return (self._batches.interrupt_orphans(connection, orphans, fence))[1]
 
         return self._ended(await self._committer.run(interrupt), "abandoned")
 
@@ -96,14 +95,14 @@ class Upkeep:
         transaction adds would be missed.
         """
 
-        async def end(connection: AsyncConnection) -> int:
-            fences = await connection.scalars(
+        def end(connection: Connection) -> int:
+            fences = connection.scalars(
                 select(replicas.c.fence)
                 .where(replicas.c.held_until_ms <= DatabaseNow())
                 .limit(DEAD_LEASES)
                 .with_for_update(skip_locked=True)
             )
-            return await end_leases(connection, fences.all(), self._clock.now_ms())
+            return end_leases(connection, fences.all(), self._clock.now_ms())
 
         return self._ended(await self._committer.run(end), "lease over")
 
@@ -114,9 +113,9 @@ class Upkeep:
             return 0
         before_ms = self._clock.now_ms() - RETENTION_MS
 
-        async def purge_batch(connection: AsyncConnection) -> list[DeliveryKey]:
-            gone = await queries.purge(connection, before_ms, PURGE_BATCH)
-            if gone and await queries.take_room(connection, fence, -len(gone)) is None:
+        def purge_batch(connection: Connection) -> list[DeliveryKey]:
+            gone = queries.purge(connection, before_ms, PURGE_BATCH)
+            if gone and queries.take_room(connection, fence, -len(gone)) is None:
                 raise DatabaseUnavailable("lease_not_held", outcome_unknown=False)
             return gone
 
@@ -162,14 +161,14 @@ class Upkeep:
         return count
 
 
-async def end_leases(connection: AsyncConnection, fences: Sequence[int], now_ms: int) -> int:
+def end_leases(connection: Connection, fences: Sequence[int], now_ms: int) -> int:
     """Interrupt what is pending under these leases and remove them; returns how many deliveries."""
     ended = 0
     for fence in fences:
-        ended += await queries.interrupt_all(connection, fence, now_ms)
-        await end_lease(connection, fence)
+        ended += queries.interrupt_all(connection, fence, now_ms)
+        end_lease(connection, fence)
     return ended
 
 
-async def _write_nothing(connection: AsyncConnection) -> None:
-    await connection.execute(update(store).values(last_fence=store.c.last_fence))
+def _write_nothing(connection: Connection) -> None:
+    connection.execute(update(store).values(last_fence=store.c.last_fence))

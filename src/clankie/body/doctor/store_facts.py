@@ -13,8 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 import msgspec
-from sqlalchemy import inspect, select, text
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, inspect, select, text
 
 from clankie.body.admissions.migrations import SCHEMA
 from clankie.body.admissions.opening import WHOLE_CHECK_BYTES
@@ -123,9 +122,9 @@ async def _postgres_facts(url: str) -> StoreFacts:
     return facts[0]
 
 
-async def _read(connection: AsyncConnection) -> StoreFacts:
-    if not await connection.run_sync(lambda sync: inspect(sync).has_table(SCHEMA.version_table)):
+def _read(connection: Connection) -> StoreFacts:
+    if not inspect(connection).has_table(SCHEMA.version_table):
         return StoreFacts()
-    revision = await connection.scalar(text(_REVISION))
-    row = (await connection.execute(select(store.c.fingerprint, store.c.purged_through_ms))).first()
+    revision = connection.scalar(text(_REVISION))
+    row = connection.execute(select(store.c.fingerprint, store.c.purged_through_ms)).first()
     return StoreFacts(revision, *row) if row is not None else StoreFacts(revision)

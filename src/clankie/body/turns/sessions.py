@@ -9,6 +9,7 @@ from typing import Self
 from sqlalchemy import (
     Column,
     ColumnElement,
+    Connection,
     Integer,
     MetaData,
     String,
@@ -18,7 +19,6 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from clankie.body.admissions.errors import StoreUnavailable
 from clankie.body.turns.contracts import Authority, SessionName
@@ -55,7 +55,7 @@ class DurableSessions:
         """
         opened = cls(database)
         try:
-            await database.transact(lambda connection: connection.run_sync(metadata.create_all))
+            await database.transact(metadata.create_all)
         except DatabaseUnavailable as error:
             raise StoreUnavailable(f"sessions: {error.code}") from None
         await opened.refresh()
@@ -86,15 +86,15 @@ class DurableSessions:
                 generation is ever given twice.
         """
 
-        async def next_generation(connection: AsyncConnection) -> int:
+        def next_generation(connection: Connection) -> int:
             # Two replicas that insert at once: the database refuses one, which is then tried again as an update.
             raised = (
                 update(sessions).where(_is(session)).values(generation=sessions.c.generation + 1)
             )
-            if not (await connection.execute(raised)).rowcount:
-                await connection.execute(insert(sessions).values(**session._asdict(), generation=1))
+            if not connection.execute(raised).rowcount:
+                connection.execute(insert(sessions).values(**session._asdict(), generation=1))
             found = select(sessions.c.generation).where(_is(session))
-            generation: int = (await connection.execute(found)).scalar_one()
+            generation: int = connection.execute(found).scalar_one()
             return generation
 
         try:
@@ -109,8 +109,8 @@ class DurableSessions:
         self._current[session] = max(generation, self._current.get(session, 0))
 
 
-async def _read_all(connection: AsyncConnection) -> list[tuple[SessionName, int]]:
-    rows = await connection.execute(select(sessions))
+def _read_all(connection: Connection) -> list[tuple[SessionName, int]]:
+    rows = connection.execute(select(sessions))
     return [
         (SessionName(tenant, installation, channel, Authority(authority), policy), generation)
         for tenant, installation, channel, authority, policy, generation in rows
