@@ -117,7 +117,9 @@ class _Loading:
                 values[key] = self._table(key)
             elif key != "home":
                 values[key] = self._value(setting, defaults.get(key, setting.default))
-        self._check_listener(values)
+        for key in SETTINGS:
+            if key.endswith(".host"):
+                self._check_listener(key.removesuffix(".host"), values)
         if len(self._sources.problems) > before:
             return None
         return msgspec.convert(_nest(values), Config, dec_hook=_keep)
@@ -164,21 +166,23 @@ class _Loading:
         elif value.has_password() and not found.is_text:
             self._problem(found, _not_in_the_file(key))
 
-    def _check_listener(self, values: Mapping[str, Any]) -> None:
-        host = values["body.host"]
-        origin = self._sources.found.get("body.host", Found(host, DEFAULT, is_text=False))
+    def _check_listener(self, section: str, values: Mapping[str, Any]) -> None:
+        key = f"{section}.host"
+        host = values[key]
+        origin = self._sources.found.get(key, Found(host, DEFAULT, is_text=False))
         try:
             address = ipaddress.ip_address(host)
         except ValueError:
-            # a name would be looked up, and what it means could change under a running body
-            expected = SETTINGS["body.host"].expected
-            self._problem(origin, f"body.host is {redact(repr(host))}; expected {expected}")
+            # a name would be looked up, and what it means could change under a running role
+            self._problem(
+                origin, f"{key} is {redact(repr(host))}; expected {SETTINGS[key].expected}"
+            )
             return
-        if not address.is_loopback and values["body.expose"] is False:
+        if not address.is_loopback and values[f"{section}.expose"] is False:
             self._problem(
                 origin,
-                f"body.host {host} can be reached from other machines; "
-                "keep 127.0.0.1, or set body.expose = true if that is what you want",
+                f"{key} {host} can be reached from other machines; "
+                f"keep 127.0.0.1, or set {section}.expose = true if that is what you want",
             )
 
     def _from_text(self, wanted: type, value: Any) -> Any:

@@ -9,12 +9,15 @@ import errno
 import ipaddress
 import socket
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
 
 from clankie.runtime.errors import AddressUnavailable
 from clankie.runtime.http_protocol import BoundedHttpProtocol
+
+if TYPE_CHECKING:  # only a gateway loads the WebSocket library
+    from clankie.runtime.http_websocket import WebSocketLimits
 
 BACKLOG: Final = 1_024  # connections the kernel holds until they are accepted
 MAX_CONNECTIONS: Final = 4_096  # further ones are answered 503; each held one costs about 20 KiB
@@ -34,16 +37,30 @@ class HttpServer:
         app: an ASGI 3 application without a lifespan.
         host: an IP address.
         port: 0 lets the system pick one.
+        max_connections: of all kinds; further requests are answered 503.
+        websockets: what WebSockets are granted; without it an upgrade is answered as a plain request.
     """
 
-    def __init__(self, app: Asgi, host: str, port: int) -> None:
+    def __init__(
+        self,
+        app: Asgi,
+        host: str,
+        port: int,
+        *,
+        max_connections: int = MAX_CONNECTIONS,
+        websockets: "WebSocketLimits | None" = None,
+    ) -> None:
         self._host = host
         self._port = port
         config = uvicorn.Config(
             app,
             loop="none",
             http=BoundedHttpProtocol,
-            ws="none",
+            ws=websockets.protocol() if websockets else "none",  # type: ignore[arg-type]
+            ws_max_size=websockets.max_message_bytes if websockets else 0,
+            ws_ping_interval=websockets.ping_seconds if websockets else None,
+            ws_ping_timeout=websockets.pong_seconds if websockets else None,
+            ws_per_message_deflate=False,
             lifespan="off",
             interface="asgi3",
             log_config=None,
@@ -51,7 +68,7 @@ class HttpServer:
             proxy_headers=False,  # nobody may choose the address a request seems to come from
             server_header=False,
             backlog=BACKLOG,
-            limit_concurrency=MAX_CONNECTIONS,
+            limit_concurrency=max_connections,
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
         )
         config.load()
@@ -76,6 +93,11 @@ class HttpServer:
         await self._server.on_tick(0)
         await self._server.startup(sockets=[self._socket])
         self._ticking = asyncio.get_running_loop().create_task(self._tick())
+
+    def stop_listening(self) -> None:
+        """Take no new connection; what is connected goes on until `stop`."""
+        for listener in self._server.servers if self._ticking is not None else ():
+            listener.close()
 
     async def stop(self, grace_seconds: float) -> None:
         """Listen no more, let started requests end, then cut what is left.

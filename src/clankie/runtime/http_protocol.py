@@ -1,8 +1,8 @@
-"""uvicorn's HTTP protocol, with the two bounds it lacks.
+"""uvicorn's HTTP protocol, with the three bounds it lacks.
 
-uvicorn waits without end for a connection's first request and for the rest of a started one, and keeps
-headers without limit: a client that dribbles, or never stops sending headers, would cost a connection
-or the memory. Owns those bounds. Must not know what is served.
+uvicorn waits without end for a connection's first request, for the rest of a started one and for an answer to be
+taken, and keeps headers without limit: a client that dribbles, takes nothing, or never stops sending headers, would
+cost a connection or the memory. Owns those bounds. Must not know what is served.
 """
 
 import asyncio
@@ -14,10 +14,11 @@ MAX_HEAD_BYTES: Final = (
     32_768  # request line and headers; ours are under 2 KiB, a browser's under 16
 )
 REQUEST_SECONDS: Final = 30.0  # for a request to come in whole: 128 KiB at 35 kbit/s
+TAKE_SECONDS: Final = 60.0  # for a client to take what is written: 16 MiB at 2.2 Mbit/s
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """One connection. A head too large is answered 400; a request too slow closes the connection.
+    """One connection. A head too large is answered 400; a request or a taker too slow closes the connection.
 
     A request that comes in one piece, as nearly all do, costs no timer.
     """
@@ -26,6 +27,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     _in_head = False
     _incomplete = True  # also before the first byte: a silent connection is a slow request
     _deadline: asyncio.TimerHandle | None = None
+    _taking: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -33,7 +35,21 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unwatch()
+        self._taken()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._taking = self.loop.call_later(TAKE_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._taken()
+        super().resume_writing()
+
+    def _taken(self) -> None:
+        if self._taking is not None:
+            self._taking.cancel()
+            self._taking = None
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)

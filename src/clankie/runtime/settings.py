@@ -25,6 +25,15 @@ StoreUrl = Annotated[
     SecretText,
     msgspec.Meta(description="a URL: sqlite:///…, postgresql://…, or broker:<credential id>"),
 ]
+NatsUrl = Annotated[
+    SecretText, msgspec.Meta(description="a URL: nats://…, tls://…, or broker:<credential id>")
+]
+Origin = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^https?://[^/?#@\s]+$", description="an origin, such as https://fleet.example"
+    ),
+]
 Bound = Annotated[int, msgspec.Meta(ge=1, description="a whole number of at least 1")]
 Concurrency = Annotated[
     int, msgspec.Meta(ge=1, le=1_024, description="a whole number from 1 to 1024")
@@ -76,6 +85,33 @@ class BodyConfig(_Section, frozen=True, kw_only=True):
     grace_seconds: Seconds = 20.0
 
 
+class GatewayConfig(_Section, frozen=True, kw_only=True):
+    """`[gateway]`: carries sealed envelopes to hosts that dialled in.
+
+    Attributes:
+        host, port: where hosts and the public come in, both on one port. Other machines need TLS in front of it.
+        expose: lets `host` be an address that other machines reach.
+        local_port: its own loopback port, for health and measurements.
+        forwarder: the address of the one proxy in front, whose X-Forwarded-For is believed.
+        fleet_origin: where verify keys and revocations are asked for.
+        verify_keys: the file of the verify keys when there is no fleet to ask.
+        nats_url: joins the cluster there; without it the gateway is alone.
+        max_hosts: tunnels held at one time.
+        grace_seconds: how long exchanges in flight get to end when the gateway stops.
+    """
+
+    host: Host = "127.0.0.1"
+    port: Port = 8788
+    expose: Flag = False
+    local_port: Port = 8789
+    forwarder: Host | None = None
+    fleet_origin: Origin | None = None
+    verify_keys: Location
+    nats_url: NatsUrl | None = None
+    max_hosts: Bound = 30_000
+    grace_seconds: Seconds = 30.0
+
+
 class CaptainConfig(_Section, frozen=True, kw_only=True):
     """`[captain]`: which captain answers, and its own options, which it validates itself."""
 
@@ -101,6 +137,7 @@ class Config(_Section, frozen=True, kw_only=True):
 
     home: Location
     body: BodyConfig
+    gateway: GatewayConfig
     captain: CaptainConfig
     log: LogConfig
     metrics: MetricsConfig
@@ -154,5 +191,6 @@ def defaults_under(home: Path) -> dict[str, object]:
     return {
         "body.bootstrap": str(home / "bootstrap.json"),
         "body.store": f"sqlite:///{home / 'body' / 'admissions.db'}",
+        "gateway.verify_keys": str(home / "gateway" / "verify-keys.json"),
         "captain.options": {},
     }

@@ -9,14 +9,10 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from ipaddress import ip_address
 from typing import Any
 
+from clankie.body.ingress.answers import MAX_BODY_BYTES, answer_headers
 from clankie.body.ingress.prefer import wait_seconds
 from clankie.body.ingress.service import NOT_FOUND, TOO_LARGE, Answer, IngressService
 from clankie.protocol.discord_ingress import DISCORD_INGRESS_PATH
-
-MAX_BODY_BYTES = 131_072
-"""wire.md 8: an envelope is at most 104 400 bytes or so."""
-RETRY_AFTER_SECONDS = b"5"
-"""Seconds a caller is told to wait after 429 and 503."""
 
 METHOD_NOT_ALLOWED = Answer(405, b'{"error":"method_not_allowed"}')
 
@@ -25,9 +21,6 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
-
-_COMMON_HEADERS = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
-_RETRY = (429, 503)
 
 
 class IngressRoute:
@@ -128,11 +121,10 @@ async def _disconnected(receive: Receive) -> None:
 
 
 async def _send(send: Send, answer: Answer) -> None:
-    headers = [*_COMMON_HEADERS, (b"content-length", str(len(answer.body)).encode("ascii"))]
-    if answer.waited is not None:
-        headers.append((b"preference-applied", f"wait={answer.waited}".encode("ascii")))
-    if answer.status in _RETRY:
-        headers.append((b"retry-after", RETRY_AFTER_SECONDS))
+    headers = [
+        (name.encode("ascii"), value.encode("ascii")) for name, value in answer_headers(answer)
+    ]
+    headers.append((b"content-length", str(len(answer.body)).encode("ascii")))
     if answer is TOO_LARGE:  # what is still under way must not be read as the next request
         headers.append((b"connection", b"close"))
     if answer is METHOD_NOT_ALLOWED:

@@ -1,0 +1,42 @@
+"""How long to wait before the next dial. Pure: what happened and a random number in, seconds out.
+
+what ended                          next dial
+a dial failed                       first_pause, doubling up to max_pause
+the credential was refused          the same, up to refused_pause
+the tunnel was lost                 as after a failed dial; anew from first_pause when it had been stable
+the gateway stops (1001)            spread over going_away, once
+the credential's life ended (4001)  at once, with a fresh one; as after a failed dial when it had just begun
+a newer connection (1012)           replaced_pause at least
+"""
+
+from clankie.body.connector.contracts import ConnectorTimes
+from clankie.protocol.gateway_frames import CLOSE_CREDENTIAL, CLOSE_GOING_AWAY, CLOSE_REPLACED
+
+
+class Pauses:
+    """Remembers how often in a row it did not go well."""
+
+    def __init__(self, times: ConnectorTimes) -> None:
+        self._times = times
+        self._failures = 0
+
+    def after_failure(self, *, refused: bool = False) -> float:
+        """Seconds after a dial that did not get through."""
+        longest = self._times.refused_pause if refused else self._times.max_pause
+        pause = min(self._times.first_pause * 2.0 ** min(self._failures, 32), longest)
+        self._failures += 1
+        return pause * (0.5 + self._times.jitter() / 2)
+
+    def after_tunnel(self, code: int, lived: float) -> float:
+        """Seconds after a tunnel that lived some seconds and ended with this code."""
+        stable = lived >= self._times.stable
+        if stable:
+            self._failures = 0
+        if code == CLOSE_REPLACED:
+            return self._times.replaced_pause * (1 + self._times.jitter() / 2)
+        if code == CLOSE_GOING_AWAY and not self._failures:
+            self._failures = 1
+            return self._times.going_away * self._times.jitter()
+        if code == CLOSE_CREDENTIAL and stable:
+            return 0.0
+        return self.after_failure()
