@@ -27,6 +27,7 @@ from clankie.protocol import (
     prepare_discord_ingress,
     sign_permit,
 )
+from clankie.protocol.discord_ingress import Pending
 from clankie.runtime.broker import FileBroker
 
 CLANKIE = str(Path(sys.executable).with_name("clankie"))
@@ -34,6 +35,8 @@ START_SECONDS = 30.0
 """For a start on a machine that does much else; it takes about 0.7 s."""
 STOP_SECONDS = 40.0
 LIFE_MS = 300_000
+INHERITED = ("PATH", "PYTHONPATH")
+"""All that a body gets of the tests' own environment."""
 
 
 def event(delivery_id: str, content: str = "hello", **changes: Any) -> DiscordIngressEvent:
@@ -85,8 +88,7 @@ class BodyProcess:
 
     async def spawn(self) -> None:
         """Start the process; on return it need not be ready."""
-        environ = {
-            "PATH": os.environ["PATH"],
+        environ = {name: os.environ[name] for name in INHERITED if name in os.environ} | {
             "CLANKIE_HOME": str(self.home),
             "CLANKIE_BODY_PORT": str(self.port),
             "CLANKIE_LOG_FORMAT": "json",
@@ -188,6 +190,19 @@ class BodyProcess:
     async def status(self, what: DiscordIngressEvent) -> int:
         """One request; its HTTP status."""
         return (await self.post(self.envelope(what).body)).status
+
+    async def outcome(self, what: DiscordIngressEvent, seconds: float = 20) -> DiscordIngressResult:
+        """Ask, as a connection does, until it is final; also when another replica runs it."""
+        async with asyncio.timeout(seconds):
+            while (result := await self.ask(what)) == Pending():  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        return result
+
+    async def well(self, seconds: float = 30) -> None:
+        """Until its health is good, without sending it anything else."""
+        async with asyncio.timeout(seconds):
+            while not (await self.health())["ok"]:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
 
     async def health(self) -> dict[str, Any]:
         report: dict[str, Any] = json.loads((await once(self.port, "GET", "/health")).body)

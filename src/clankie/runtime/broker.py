@@ -30,6 +30,7 @@ from clankie.runtime.errors import (
     BrokerUnsafe,
     WrongCredential,
 )
+from clankie.runtime.folders import PRIVATE_MODE, make_private
 
 __all__ = [
     "Broker",
@@ -41,7 +42,6 @@ __all__ = [
     "TokenCredential",
 ]
 
-FOLDER_MODE: Final = 0o700
 FILE_MODE: Final = 0o600
 OTHERS: Final = 0o077  # permission bits that let anyone else in
 MAX_FILE_BYTES: Final = 4 * 1024 * 1024  # a machine has tens of credentials of at most 16 KiB
@@ -195,7 +195,7 @@ class FileBroker:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         try:
-            self._folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+            make_private(self._folder)
             self._folder_exists()
             lock = self._path.with_name(self._path.name + ".lock")
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -230,7 +230,7 @@ class FileBroker:
             raise self._failed("read", error) from error
         if not stat.S_ISDIR(status.st_mode):
             raise _unsafe(self._folder, "is not a folder itself", "Put a folder there, not a link.")
-        _check_private(self._folder, status, FOLDER_MODE)
+        _check_private(self._folder, status, PRIVATE_MODE)
         return True
 
     def _failed(self, what: str, error: OSError) -> BrokerError:

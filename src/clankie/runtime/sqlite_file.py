@@ -17,6 +17,7 @@ from clankie.runtime.database_errors import (
     DatabaseUnreachable,
     DatabaseUnsafe,
 )
+from clankie.runtime.folders import make_private
 
 _OTHERS = 0o077
 _MAGIC = b"SQLite format 3\0"
@@ -44,7 +45,7 @@ class SqliteFile:
         """
         self.path = path
         try:
-            _make_folder(path.parent)
+            make_private(path.parent)
             self._lock = _take_lock(path)
         except OSError as error:
             raise DatabaseUnreachable(
@@ -104,13 +105,6 @@ def check_files(path: Path) -> None:
             f"{path} is missing, its write-ahead log {path.name}-wal is there",
             next_step="put the database back beside its log, or move the log away to start empty",
         )
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the missing part of the path for us alone. Folders that exist keep what they have."""
-    missing = [p for p in (folder, *folder.parents) if not p.exists()]
-    for path in reversed(missing):
-        path.mkdir(mode=0o700, exist_ok=True)
 
 
 def _take_lock(path: Path) -> int:
