@@ -86,9 +86,10 @@ class BodyProcess:
         assert self.process is not None
         return self.process.pid
 
-    async def spawn(self) -> None:
-        """Start the process; on return it need not be ready."""
-        environ = {name: os.environ[name] for name in INHERITED if name in os.environ} | {
+    def environ(self) -> dict[str, str]:
+        """All that the body's processes get."""
+        inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
+        ours = {
             "CLANKIE_HOME": str(self.home),
             "CLANKIE_BODY_PORT": str(self.port),
             "CLANKIE_LOG_FORMAT": "json",
@@ -96,9 +97,13 @@ class BodyProcess:
             "CLANKIE_CAPTAIN_OPTIONS_SCRIPT": "messages",
             "CLANKIE_CAPTAIN_OPTIONS_JOURNAL": str(self.home / "journal"),
         }
+        return inherited | ours | self._settings
+
+    async def spawn(self) -> None:
+        """Start the process; on return it need not be ready."""
         self.process = await asyncio.create_subprocess_exec(
             *self._command,
-            env=environ | self._settings,
+            env=self.environ(),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,

@@ -10,6 +10,7 @@ from typing import Final
 import structlog
 from prometheus_client import CollectorRegistry
 
+from clankie.body.admissions.errors import StoreUnavailable
 from clankie.body.admissions.store import AdmissionStore
 from clankie.body.bootstrap import Bootstrap, read_bootstrap
 from clankie.body.health import HealthReporter
@@ -26,6 +27,7 @@ from clankie.captain.registry import create_captain
 from clankie.protocol.fleet_tokens import host_id
 from clankie.runtime.broker import Broker
 from clankie.runtime.clock import Clock, SystemClock
+from clankie.runtime.database_errors import DatabaseUnavailable, DatabaseUnreachable
 from clankie.runtime.http import HttpServer
 from clankie.runtime.lifecycle import Shutdown
 from clankie.runtime.secrets import resolve_secret
@@ -82,11 +84,18 @@ class BodyRole:
         # Before anything is made: a wrong bootstrap file must leave nothing behind.
         bootstrap = read_bootstrap(body.bootstrap)
         self._captain = create_captain(self._config.captain.kind, self._config.captain.options)
-        self._store = store = await self._open_store()
+        try:
+            self._store = store = await self._open_store()
+            sessions = await DurableSessions.open(store.database)
+        except (DatabaseUnavailable, StoreUnavailable) as error:
+            raise DatabaseUnreachable(
+                f"the store stopped answering during the start ({error})",
+                next_step="See that it runs, has room and may be written, then start again.",
+            ) from None
         self._runner = runner = TurnRunner(
             self._captain,
             functools.partial(settle, store),
-            await DurableSessions.open(store.database),
+            sessions,
             clock=self._clock,
             registry=self.registry,
             limits=RunnerLimits(concurrency=body.concurrency),

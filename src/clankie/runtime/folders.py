@@ -10,9 +10,9 @@ PRIVATE_MODE: Final = 0o700
 
 
 def make_private(folder: Path) -> None:
-    """Make the missing part of the path for this user alone, whatever the umask. Folders that exist keep what they have.
+    """Make the missing part of the path for this user alone, whatever the umask.
 
-    (`Path.mkdir(parents=True)` gives the mode to the last folder only.)
+    Folders that exist keep what they have. `Path.mkdir(parents=True)` gives its mode to the last folder only.
 
     Raises:
         OSError: the system refuses.

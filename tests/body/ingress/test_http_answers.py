@@ -8,7 +8,7 @@ import pytest
 from body.conftest import StartMachine
 from body.http_client import HttpAnswer, HttpClient, once
 from body.machine import Machine, event
-from clankie.body.ingress.asgi import MAX_BODY_BYTES
+from clankie.body.ingress.answers import MAX_BODY_BYTES
 from clankie.body.ingress.identity import GateState
 from clankie.protocol import DISCORD_INGRESS_PATH
 from clankie.protocol.discord_ingress import Failed, Pending, Reply
