@@ -13,7 +13,7 @@ from clankie.runtime.database_errors import DatabaseCorrupt
 from clankie.runtime.migrations import bring_up_to_date
 
 WHOLE_CHECK_BYTES = 8 * 1024 * 1024
-"""SQLite files up to this size are checked page by page (about 20 ms); a check of a large one takes seconds, so there
+"""SQLite files up to this size are checked page by page (about 20 ms); a check of a large one reads all of it, so there
 only the small tables are, and damage elsewhere is met when a row is: that delivery is answered 503."""
 
 
