@@ -35,6 +35,7 @@ Origin = Annotated[
     ),
 ]
 Bound = Annotated[int, msgspec.Meta(ge=1, description="a whole number of at least 1")]
+Quota = Annotated[int, msgspec.Meta(ge=0, description="a whole number, 0 or more")]
 Concurrency = Annotated[
     int, msgspec.Meta(ge=1, le=1_024, description="a whole number from 1 to 1024")
 ]
@@ -112,6 +113,49 @@ class GatewayConfig(_Section, frozen=True, kw_only=True):
     grace_seconds: Seconds = 30.0
 
 
+class FleetLimits(_Section, frozen=True, kw_only=True):
+    """`[fleet.limits]`: what each account and each server may use, unless it has a limit of its own.
+
+    Messages are events accepted for delivery, wakes those of them that nobody addressed to the bot, sends the messages
+    it posts. A minute starts with each full minute, a day at 00:00 UTC. The defaults let a busy server chat all day and
+    stop a loop of two bots within a minute.
+    """
+
+    account_messages_per_minute: Quota = 60
+    account_messages_per_day: Quota = 5_000
+    server_messages_per_minute: Quota = 30
+    server_messages_per_day: Quota = 2_000
+    account_wakes_per_day: Quota = 1_000
+    server_wakes_per_day: Quota = 500
+    account_sends_per_day: Quota = 10_000
+    server_sends_per_day: Quota = 4_000
+
+
+class FleetConfig(_Section, frozen=True, kw_only=True):
+    """`[fleet]`: accounts, machines, routes, and the key that signs permits.
+
+    Attributes:
+        host, port: where bodies, edges and gateways come in. Other machines need TLS in front of it.
+        expose: lets `host` be an address that other machines reach.
+        local_port: its own loopback port, for its administrators and measurements.
+        store: where accounts, routes, charges and the audit trail are kept.
+        origin: where bodies reach this fleet; by default its own port, on this machine.
+        gateway_origin: where bodies and edges reach the gateway; by default the gateway of this machine.
+        limits: what may be used up.
+        grace_seconds: how long requests under way get to end when the fleet stops.
+    """
+
+    host: Host = "127.0.0.1"
+    port: Port = 8790
+    expose: Flag = False
+    local_port: Port = 8791
+    store: StoreUrl
+    origin: Origin | None = None
+    gateway_origin: Origin | None = None
+    limits: FleetLimits
+    grace_seconds: Seconds = 10.0
+
+
 class CaptainConfig(_Section, frozen=True, kw_only=True):
     """`[captain]`: which captain answers, and its own options, which it validates itself."""
 
@@ -138,6 +182,7 @@ class Config(_Section, frozen=True, kw_only=True):
     home: Location
     body: BodyConfig
     gateway: GatewayConfig
+    fleet: FleetConfig
     captain: CaptainConfig
     log: LogConfig
     metrics: MetricsConfig
@@ -192,5 +237,6 @@ def defaults_under(home: Path) -> dict[str, object]:
         "body.bootstrap": str(home / "bootstrap.json"),
         "body.store": f"sqlite:///{home / 'body' / 'admissions.db'}",
         "gateway.verify_keys": str(home / "gateway" / "verify-keys.json"),
+        "fleet.store": f"sqlite:///{home / 'fleet' / 'fleet.db'}",
         "captain.options": {},
     }

@@ -1,0 +1,1 @@
+"""The fleet's own loopback port: its administrators, and its measurements."""

@@ -1,0 +1,1 @@
+"""What edges ask: permits, routes, and that messages be charged. Bearer: the edge's own token."""

@@ -1,0 +1,1 @@
+"""The fleet's signing keys: made, published, signing, retired."""

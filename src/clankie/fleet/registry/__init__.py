@@ -1,0 +1,1 @@
+"""What the fleet knows: accounts, machines and their routes, edges, links, blocks, limits."""

@@ -1,0 +1,41 @@
+"""One administrator's change: a transaction that writes down what it did.
+
+Owns the pairing of a change with its audit entry. Must not know any table but the trail's.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from clankie.fleet.audit import AuditTrail
+from clankie.fleet.permits.operations import Operation
+from clankie.fleet.store import FleetStore
+
+T = TypeVar("T")
+ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a change works with."""
+
+    connection: Connection
+    now_ms: int
+    _audit: AuditTrail
+
+    def record(self, action: str, *subject: str) -> None:
+        """Write down that it was done, and to which ids."""
+        self._audit.append(
+            self.connection, at_ms=self.now_ms, actor=ADMIN, action=action, subject=subject
+        )
+
+
+async def change(store: FleetStore[Operation], work: Callable[[Change], T]) -> T:
+    """Do it, durably, and wake whoever waits for changes. Raises Refused, AdminRefused."""
+    value = await store.write(
+        lambda connection: work(Change(connection, store.clock.now_ms(), store.audit))
+    )
+    store.changes.notify()
+    return value
