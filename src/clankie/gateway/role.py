@@ -4,6 +4,7 @@ Owns the composition. Every part is handed what it needs; none finds another by 
 does inside.
 """
 
+import asyncio
 from typing import Final
 
 import structlog
@@ -84,13 +85,15 @@ class GatewayRole:
             max_tunnels=settings.max_hosts,
         )
         public = PublicRoute(Routing(self._tunnels, self._total, self._cluster), refusals, measured)
-        limits = WebSocketLimits(MAX_FRAME_BYTES, MAX_PARTIAL_BYTES, PING_SECONDS, PONG_SECONDS)
+        self._limits = WebSocketLimits(
+            MAX_FRAME_BYTES, MAX_PARTIAL_BYTES, PING_SECONDS, PONG_SECONDS
+        )
         self._server = HttpServer(
             GatewayApp(hosts, public),
             settings.host,
             settings.port,
             max_connections=settings.max_hosts + MAX_CLIENTS,
-            websockets=limits,
+            websockets=self._limits,
         )
         shown = self._metrics if config.metrics.enabled else None
         self._local = HttpServer(LocalRoute(self.health, shown), LOOPBACK, settings.local_port)
@@ -155,8 +158,8 @@ class GatewayRole:
         self._tunnels.stop()
         if self._cluster is not None:
             await self._cluster.stop()
-        await self._server.stop(LAST_ANSWERS_SECONDS if grace_seconds else 0)
-        await self._local.stop(0)
+        last = LAST_ANSWERS_SECONDS if grace_seconds else 0
+        await asyncio.gather(self._server.stop(last), self._local.stop(last))
         await self._trust.stop()
         self._metrics.stop()
 
@@ -172,4 +175,4 @@ class GatewayRole:
         from clankie.gateway.cluster.nats_cluster import NatsCluster  # noqa: PLC0415 - only a cluster loads NATS
 
         url = resolve_secret("gateway.nats_url", self._config.gateway.nats_url, broker)
-        return NatsCluster(url, self._tunnels, self._total, clock=self._clock)
+        return NatsCluster(url, self._tunnels, clock=self._clock)

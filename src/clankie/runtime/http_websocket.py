@@ -13,10 +13,10 @@ from typing import Any, Final
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 
-SLICE_BYTES: Final = 16_384
+SLICE_BYTES: Final = 8_192
 """Parsed at one go. A read may bring 256 000 bytes, which would be 40 000 empty frames and half a second."""
-MAX_FRAMES_A_SLICE: Final = 256
-"""Frames in one slice: one that says anything takes 64 bytes; more of them are a flood."""
+MAX_FRAMES_A_READ: Final = 2_048
+"""Frames in one read: as many as 128 exchanges answer with at once, and a thousand pings, are fewer."""
 MAX_FRAGMENTS: Final = 256
 """Fragments of one message: each costs memory, however empty it is."""
 MESSAGE_SECONDS: Final = 30.0
@@ -69,10 +69,10 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         self._cutting: asyncio.TimerHandle | None = None
 
     def data_received(self, data: bytes) -> None:
+        self._frames_seen = 0
         for start in range(0, len(data), SLICE_BYTES):
-            self._frames_seen = 0
             super().data_received(data[start : start + SLICE_BYTES])
-            if self._frames_seen > MAX_FRAMES_A_SLICE:
+            if self._frames_seen > MAX_FRAMES_A_READ:
                 self.transport.abort()
             if self.transport.is_closing():
                 return
