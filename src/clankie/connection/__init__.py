@@ -20,6 +20,7 @@ from clankie.connection.errors import (
     RegisteredKeyInvalid,
     UnexpectedAnswer,
 )
+from clankie.connection.fleet_permits import FleetPermitRefused, FleetPermits
 from clankie.connection.http import HttpTransport
 from clankie.connection.pacing import Pace
 from clankie.connection.permits import LocalPermits, PermitSource
@@ -32,6 +33,8 @@ __all__ = [
     "DeliveryExpired",
     "EndpointInvalid",
     "EnvelopeTooLarge",
+    "FleetPermitRefused",
+    "FleetPermits",
     "HttpTransport",
     "IngressNotEnabled",
     "LocalPermits",

@@ -1,4 +1,4 @@
-"""Where envelopes may be sent: the address of a body's ingress. Pure. Must not know how they are sent."""
+"""Where envelopes and bearers may be sent: the address of a body's ingress, or of a fleet. Pure. Must not know how."""
 
 import ipaddress
 
@@ -19,6 +19,15 @@ def ingress_url(endpoint: str) -> str:
         EndpointInvalid: not https (http on loopback only: permits, sizes and times travel beside what is sealed),
             or with credentials, a query or a fragment.
     """
+    return base_url(endpoint) + DISCORD_INGRESS_PATH
+
+
+def base_url(endpoint: str) -> str:
+    """The endpoint without a slash at its end, once it is one that secrets may be sent to.
+
+    Raises:
+        EndpointInvalid: as with `ingress_url`.
+    """
     if not ada_url.check_url(endpoint):
         raise _invalid("is not a URL")
     url = ada_url.URL(endpoint)
@@ -30,7 +39,7 @@ def ingress_url(endpoint: str) -> str:
         raise _invalid("holds credentials, and the ingress takes none")
     if "?" in endpoint or "#" in endpoint:
         raise _invalid("has a query or a fragment")
-    return url.origin + url.pathname.rstrip("/") + DISCORD_INGRESS_PATH
+    return url.origin + url.pathname.rstrip("/")
 
 
 def _is_loopback(host: str) -> bool:
@@ -46,5 +55,5 @@ def _invalid(why: str) -> EndpointInvalid:
     # The endpoint itself is not repeated: it may hold a password.
     return EndpointInvalid(
         f"the endpoint {why}",
-        next_step="Give a body's or a gateway's base URL, such as https://gateway.example/h/<hostId>.",
+        next_step="Give the base URL of a body, a gateway (https://gateway.example/h/<hostId>) or a fleet.",
     )

@@ -4,6 +4,7 @@ Owns the connection pool, the time-outs and the size of an answer. Must not know
 """
 
 import asyncio
+from collections.abc import Mapping
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Final, NamedTuple, Self
 
@@ -80,23 +81,26 @@ class HttpTransport:
             },
         )
 
-    async def post(self, url: str, body: bytes, wait_seconds: int) -> HttpAnswer:
+    async def post(
+        self, url: str, body: bytes, wait_seconds: int, headers: Mapping[str, str] | None = None
+    ) -> HttpAnswer:
         """Post JSON and read the answer.
 
         Args:
             wait_seconds: how long the other side is asked to hold the request; 0 asks nothing.
+            headers: sent beside our own; a fleet is asked with a bearer.
 
         Raises:
             NoAnswer: not reached, cut off, or too slow.
             AnswerTooLarge: over `MAX_ANSWER_BYTES`.
         """
-        headers = {"content-type": "application/json"}
+        sent = {"content-type": "application/json", **(headers or {})}
         if wait_seconds:
-            headers["prefer"] = f"wait={wait_seconds}"
+            sent["prefer"] = f"wait={wait_seconds}"
         try:
             async with (
                 asyncio.timeout(wait_seconds + self._answer_seconds),
-                self._client.stream("POST", url, content=body, headers=headers) as response,
+                self._client.stream("POST", url, content=body, headers=sent) as response,
             ):
                 answer = await _read(response)
         except TimeoutError:
