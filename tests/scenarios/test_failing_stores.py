@@ -65,6 +65,7 @@ async def test_a_disk_that_fills_up_and_has_room_again(body: BodyProcess) -> Non
     known, running = event("known"), event("running", "!slow 1.5 reply done", channelId="9")
     assert await body.ask(known, wait=25) == Reply("hello")
     assert await body.ask(running) == Pending()
+    await until(lambda: "running" in body.journal("start"))
     with file_size_limit(body):
         new = await refuses_everything_new(body)
         # What was settled is still answered.

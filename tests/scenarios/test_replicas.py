@@ -65,7 +65,7 @@ async def test_replicas_run_each_delivery_once_also_when_one_dies_and_one_freeze
     mine = {
         dying: event("slow:dying", "!slow 100", channelId="11"),
         freezing: event("slow:freezing", "!slow 4 reply too late", channelId="12"),
-        staying: event("slow:staying", "!slow 25 reply done", channelId="13"),
+        staying: event("slow:staying", "!slow 16 reply done", channelId="13"),
     }
     for replica, what in mine.items():
         assert await replica.ask(what) == Pending()

@@ -101,9 +101,11 @@ async def test_every_recorded_http_body_that_was_taken_is_taken(
 
 
 @pytest.mark.seed("S21", "S28")
-async def test_every_recorded_http_body_that_was_refused_is_refused_alike(machine: Machine) -> None:
-    clock = machine.clock
-    assert isinstance(clock, ManualClock)
+async def test_every_recorded_http_body_that_was_refused_is_refused_alike(
+    start_machine: StartMachine,
+) -> None:
+    clock = ManualClock(NOW_MS)
+    machine = await start_machine(clock=clock)
     answers = set()
     for row in rows("open"):
         if row["outcome"] == "unauthorized":
