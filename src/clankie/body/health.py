@@ -9,8 +9,11 @@ from typing import Literal
 import msgspec
 
 from clankie.body.admissions.store import AdmissionStore
+from clankie.body.connector.contracts import ConnectorHealth
 from clankie.body.ingress.identity import GateState, IngressGate
 from clankie.body.ingress.refusals import Refusals
+from clankie.body.managed import ManagedLink
+from clankie.body.registration.states import RegistrationHealth
 from clankie.body.turns.runner import TurnRunner
 
 Kind = Literal["managed", "unmanaged"]
@@ -20,10 +23,12 @@ class TransportHealth(msgspec.Struct, frozen=True, rename="camel", omit_defaults
     """The way in.
 
     Attributes:
-        ok: envelopes are taken, or nobody asked that they be.
+        ok: envelopes are taken, or nobody asked that they be. Not whether fleet and gateway are there: a supervisor
+            that restarts what is unwell must not restart a body because they are away.
         ingress: `off`, `unregistered`, `open` or `draining`.
         refused: how many envelopes were refused since the start, by cause.
         sender_ahead_ms: how far a sender's clock seems ahead of this one, by a refusal of the last ten minutes.
+        tunnel, registration: of a managed body: its gateway, and its fleet.
     """
 
     ok: bool
@@ -31,6 +36,8 @@ class TransportHealth(msgspec.Struct, frozen=True, rename="camel", omit_defaults
     ingress: str
     refused: dict[str, int]
     sender_ahead_ms: int | None = None
+    tunnel: ConnectorHealth | None = None
+    registration: RegistrationHealth | None = None
 
 
 class AdmissionHealth(msgspec.Struct, frozen=True, rename="camel"):
@@ -64,19 +71,19 @@ class HealthReporter:
 
     def __init__(
         self,
-        kind: Kind,
         version: str,
         gate: IngressGate,
         refusals: Refusals,
         store: AdmissionStore,
         runner: TurnRunner,
+        link: ManagedLink | None,
     ) -> None:
-        self._kind: Kind = kind
         self._version = version
         self._gate = gate
         self._refusals = refusals
         self._store = store
         self._runner = runner
+        self._link = link
 
     def report(self) -> Health:
         """How things are now."""
@@ -89,12 +96,14 @@ class HealthReporter:
         return Health(ok, self._version, transport, admission, captain)
 
     def _transport(self) -> TransportHealth:
-        state = self._gate.state
-        wanted = (GateState.OPEN,) if self._kind == "managed" else (GateState.OPEN, GateState.OFF)
+        state, link = self._gate.state, self._link
+        wanted = {GateState.OPEN} if link is not None else {GateState.OPEN, GateState.OFF}
         return TransportHealth(
             ok=state in wanted,
-            kind=self._kind,
+            kind="unmanaged" if link is None else "managed",
             ingress=state.value,
             refused=self._refusals.counts(),
             sender_ahead_ms=self._refusals.skew_ms(),
+            tunnel=None if link is None else link.tunnel,
+            registration=None if link is None else link.registration,
         )

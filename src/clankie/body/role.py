@@ -18,6 +18,7 @@ from clankie.body.ingress.asgi import IngressRoute
 from clankie.body.ingress.identity import IngressGate, IngressIdentity
 from clankie.body.ingress.service import IngressService, settle
 from clankie.body.keys import fingerprint, ingress_key, store_key
+from clankie.body.managed import ManagedLink
 from clankie.body.turns.contracts import RunnerLimits
 from clankie.body.turns.runner import TurnRunner
 from clankie.body.turns.sessions import DurableSessions
@@ -62,6 +63,7 @@ class BodyRole:
         self._store: AdmissionStore | None = None
         self._captain: Captain | None = None
         self._runner: TurnRunner | None = None
+        self._link: ManagedLink | None = None
         self._server: HttpServer | None = None
 
     @property
@@ -101,24 +103,21 @@ class BodyRole:
             limits=RunnerLimits(concurrency=body.concurrency),
         )
         store.attach(runner)
-        if bootstrap is not None:
-            self._gate.open(self._identity(bootstrap))
         service = IngressService(
             self._gate, store, runner, clock=self._clock, registry=self.registry
         )
+        if bootstrap is not None:
+            self._link = self._managed(bootstrap, service, store)
         health = HealthReporter(
-            "unmanaged" if bootstrap is None else "managed",
-            self._version,
-            self._gate,
-            service.refusals,
-            store,
-            runner,
+            self._version, self._gate, service.refusals, store, runner, self._link
         )
         metrics = self._metrics if self._config.metrics.enabled else None
         web = body_web(health, metrics, self._version)
         self._server = HttpServer(IngressRoute(service, web), body.host, body.port)
         await self._server.start()
         self._metrics.start()
+        if self._link is not None:
+            await self._link.start()
         log.info(
             "body_ready",
             host=body.host,
@@ -133,6 +132,8 @@ class BodyRole:
         if self._runner is not None:
             await self._runner.stop(grace_seconds)
         self._gate.end()
+        if self._link is not None:
+            await self._link.stop(LAST_ANSWERS_SECONDS if grace_seconds else 0)
         if self._server is not None:
             await self._server.stop(LAST_ANSWERS_SECONDS if grace_seconds else 0)
         self._metrics.stop()
@@ -152,8 +153,22 @@ class BodyRole:
             max_admissions=self._config.body.max_admissions,
         )
 
-    def _identity(self, bootstrap: Bootstrap) -> IngressIdentity:
+    def _managed(
+        self, bootstrap: Bootstrap, service: IngressService, store: AdmissionStore
+    ) -> ManagedLink:
         key = ingress_key(self._broker, host_id(bootstrap.account_id, bootstrap.installation_id))
-        return IngressIdentity(
+        identity = IngressIdentity(
             bootstrap.tenant_id, bootstrap.installation_id, key, bootstrap.verify_keys()
+        )
+        # A managed body takes envelopes at once: its fleet may have its key from an earlier start.
+        self._gate.open(identity)
+        return ManagedLink(
+            bootstrap,
+            identity,
+            self._gate,
+            service,
+            store,
+            self._broker,
+            clock=self._clock,
+            registry=self.registry,
         )

@@ -125,6 +125,11 @@ class AdmissionStore:
         """The body's own database, for what else is kept there: it is open as long as the store is."""
         return self._database
 
+    @property
+    def lease_seconds(self) -> float:
+        """How long after its last renewal a lease still holds."""
+        return self._lease.lease_seconds
+
     def attach(self, turns: Turns) -> None:
         """Name who runs the turns: asked which deliveries still run, told when the lease is lost."""
         self._turns = turns

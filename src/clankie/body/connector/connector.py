@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 
 class Connector:
-    """One host's tunnel. `start` once, `stop` once, on one running event loop.
+    """One host's tunnel, on one running event loop. May be started again once it was stopped.
 
     Args:
         gateway_origin: https, or http on loopback; the bootstrap file's check has held.
@@ -94,6 +94,7 @@ class Connector:
 
     def start(self) -> None:
         """Begin to dial."""
+        self._stopping = False
         self._working = asyncio.get_running_loop().create_task(self._work())
 
     async def stop(self, grace_seconds: float) -> None:

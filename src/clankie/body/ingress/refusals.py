@@ -4,6 +4,8 @@ Every cause is the same 401 outside (wire.md 7); without these counts a wrong cl
 the counts and the guess at clock skew. Must not know envelopes.
 """
 
+from collections.abc import Callable
+
 import structlog
 from prometheus_client import CollectorRegistry, Counter
 
@@ -34,12 +36,19 @@ class Refusals:
         self._skew_ms: int | None = None
         self._skew_at = 0.0
         self._logged_at: float | None = None
+        self._listeners: dict[Cause, Callable[[], None]] = {}
+
+    def on(self, cause: Cause, listener: Callable[[], None]) -> None:
+        """Call this at each refusal of that cause."""
+        self._listeners[cause] = listener
 
     def count(self, refusal: Unauthorized) -> None:
         """Note one refusal."""
         self._by_cause[refusal.cause].inc()
         self._counts[refusal.cause] += 1
         log.debug("ingress_refused", cause=refusal.cause.value)
+        if refusal.cause in self._listeners:
+            self._listeners[refusal.cause]()
         if refusal.skew_ms is not None:
             self._note_skew(refusal.cause, refusal.skew_ms)
 
