@@ -30,10 +30,14 @@ def sqlite_place(home: Path) -> SqlitePlace:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def place(request: pytest.FixtureRequest) -> Place:
-    if request.param == "sqlite":
-        found: Place = request.getfixturevalue("sqlite_place")
-        return found
-    return PostgresPlace(request.getfixturevalue("postgres_server"), f"fleet_{next(_schemas)}")
+    name = "sqlite_place" if request.param == "sqlite" else "postgres_place"
+    found: Place = request.getfixturevalue(name)
+    return found
+
+
+@pytest.fixture
+def postgres_place(postgres_server: PostgresServer) -> PostgresPlace:
+    return PostgresPlace(postgres_server, f"fleet_{next(_schemas)}")
 
 
 @pytest.fixture

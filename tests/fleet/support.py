@@ -38,6 +38,11 @@ class Place(Protocol):
         ...
 
 
+def rows(place: Place, table: str) -> int:
+    """How many rows a table of the fleet has."""
+    return int(place.sql(f"SELECT count(*) FROM fleet_{table}"))  # noqa: S608 - a name of the test's
+
+
 class SqlitePlace:
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -194,15 +199,15 @@ class Machine:
         self.ingress_key = generate_p256()
 
     async def pair(
-        self, key: Ed25519PrivateKey | None = None, token: str | None = "bootstrap"
+        self, key: Ed25519PrivateKey | None = None, *, token: str | None = None, bare: bool = False
     ) -> Answer:
-        """`pairing-key`, with the bootstrap's token, another, or none."""
+        """`pairing-key`, with the bootstrap's token, another, or (bare) none."""
         fields = {
             "installationId": self.installation,
             "publicKey": base64url.encode((key or self.key).public_key().raw),
         }
-        if token is not None:
-            fields["registrationToken"] = self.token if token == "bootstrap" else token
+        if not bare:
+            fields["registrationToken"] = self.token if token is None else token
         return await self.fleet.ask(
             "POST", "/fleet/v1/body/pairing-key", json.dumps(fields).encode()
         )
@@ -217,7 +222,7 @@ class Machine:
         **changes: Any,
     ) -> dict[str, str]:
         """The headers of one signed call."""
-        signed = {
+        signed: dict[str, Any] = {
             "path": f"/fleet/v1/body/{name}",
             "tenant_id": self.tenant,
             "installation_id": self.installation,

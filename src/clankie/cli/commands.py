@@ -29,6 +29,7 @@ class Row(NamedTuple):
 COMMANDS: Final = (
     Row("demo", "watch one message travel from end to end, sealed", "clankie demo"),
     Row("body", "the owner's machine: verify, admit, answer sealed", "clankie body serve"),
+    Row("fleet", "accounts, machines, routes, limits, and the keys that sign permits"),
     Row("gateway", "carry sealed envelopes to bodies that dialled in"),
     Row("doctor", "examine keys, store, clock, permissions and ports", "clankie doctor"),
     Row("config", "show each setting, its value, and where that came from", "clankie config show"),

@@ -176,7 +176,6 @@ def _read_handlers(edge_routes: EdgeRoutes, facts: FactsService) -> list[Any]:
 
 def refused(_: _AnyRequest, refusal: Refused) -> Response[bytes]:
     """A refusal of ours."""
-    log.debug("call_refused", code=refusal.code)
     return Response(
         error_body(refusal),
         status_code=refusal.status,

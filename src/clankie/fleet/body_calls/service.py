@@ -21,7 +21,8 @@ from clankie.fleet.contracts import (
     PublicKeyPem,
 )
 from clankie.fleet.errors import Refused
-from clankie.fleet.keys.ring import Seeds, all_keys, signing_kid, verifying
+from clankie.fleet.keys.ring import Seeds, all_keys, signing_kid
+from clankie.fleet.keys.states import VERIFYING
 from clankie.fleet.permits.operations import Operation
 from clankie.fleet.store import FleetStore
 from clankie.fleet.tables import installations
@@ -94,6 +95,7 @@ class BodyCalls:
 
         def work(connection: Connection, row: Row[Any], now_ms: int) -> HostCredential:
             _read(_EMPTY, call.body)
+            _note(connection, row, seen_at_ms=now_ms)
             return issue_credential(connection, self._seeds, row, now_ms)
 
         return await self._signed(call, work)
@@ -103,12 +105,10 @@ class BodyCalls:
 
         def work(connection: Connection, row: Row[Any], now_ms: int) -> KeySet:
             _read(_EMPTY, call.body)
-            keys = [
-                key
-                for key in all_keys(connection)
-                if key.kid in verifying(all_keys(connection)).kids
-            ]
-            _note(connection, row, now_ms, learned_kids=" ".join(key.kid for key in keys))
+            keys = [key for key in all_keys(connection) if key.state in VERIFYING]
+            _note(
+                connection, row, seen_at_ms=now_ms, learned_kids=" ".join(key.kid for key in keys)
+            )
             return KeySet(keys=tuple(PublicKeyPem(public_key_pem=k.public_key.pem()) for k in keys))
 
         return await self._signed(call, work)
@@ -122,9 +122,9 @@ class BodyCalls:
                 raise Refused(403, "installation_mismatch")
             _check_point(request.public_key)
             if row.ingress_public_key == request.public_key:
-                _note(connection, row, now_ms)
+                _note(connection, row, seen_at_ms=now_ms)
                 return False
-            _note(connection, row, now_ms, ingress_public_key=request.public_key)
+            _note(connection, row, seen_at_ms=now_ms, ingress_public_key=request.public_key)
             self._store.audit.append(
                 connection,
                 at_ms=now_ms,
@@ -160,15 +160,15 @@ def issue_credential(
         now_ms=now_ms,
     )
     expires_at_ms = (now_ms // 1000 + MAX_HOST_CREDENTIAL_LIFE_S) * 1000
-    _note(connection, row, now_ms, credential_kid=kid, credential_expires_at_ms=expires_at_ms)
+    _note(connection, row, credential_kid=kid, credential_expires_at_ms=expires_at_ms)
     return HostCredential(credential=credential, expires_at_ms=expires_at_ms)
 
 
-def _note(connection: Connection, row: Row[Any], now_ms: int, **values: Any) -> None:
+def _note(connection: Connection, row: Row[Any], **values: Any) -> None:
     connection.execute(
         update(installations)
         .where(installations.c.installation_id == row.installation_id)
-        .values(seen_at_ms=now_ms, **values)
+        .values(**values)
     )
 
 

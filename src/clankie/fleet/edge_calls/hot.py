@@ -6,8 +6,6 @@ not know the rules.
 
 from typing import Final
 
-import structlog
-
 from clankie.fleet.asgi import (
     AsgiApp,
     Receive,
@@ -24,8 +22,6 @@ from clankie.fleet.edge_calls.service import EdgeCalls
 from clankie.fleet.errors import Refused
 from clankie.protocol.errors import ProtocolError
 from clankie.protocol.wire_model import ModelT, Reader, write
-
-log = structlog.get_logger(__name__)
 
 PERMITS_PATH: Final = "/fleet/v1/edge/permits"
 CHARGES_PATH: Final = "/fleet/v1/edge/charges"
@@ -54,7 +50,6 @@ class EdgeRoute:
         try:
             answer = await self._answer(scope, receive)
         except Refused as refusal:
-            log.debug("edge_call_refused", code=refusal.code)
             await send_json(send, refusal.status, error_body(refusal), error_headers(refusal))
             return
         if answer is not None:

@@ -1,0 +1,47 @@
+"""How the fleet's answers are shown: a table for people, JSON for programs.
+
+Owns columns and times. Must not know any call.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def show_rows(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
+    """Print rows under their columns, or all of them as one JSON array."""
+    if as_json:
+        show_json(rows)
+        return
+    if not rows:
+        typer.echo("none")
+        return
+    cells = [[_cell(column, row.get(column)) for column in columns] for row in rows]
+    heads = [_head(column) for column in columns]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    for line in (heads, *cells):
+        typer.echo("  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip())
+
+
+def show_json(value: Any) -> None:
+    """Print one JSON value."""
+    import msgspec  # noqa: PLC0415 - only here
+
+    typer.echo(msgspec.json.format(msgspec.json.encode(value)).decode())
+
+
+def _head(column: str) -> str:
+    words = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in column)
+    return words.removesuffix(" ms").upper()
+
+
+def _cell(column: str, value: Any) -> str:
+    if value is None or value in ([], ""):
+        return "-"
+    if column.lower().endswith("atms") or column == "untilMs":
+        return datetime.fromtimestamp(value / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
