@@ -31,7 +31,7 @@ def bootstrap_fields(**changes: Any) -> dict[str, Any]:
             now_ms=now_ms(),
         ),
         "credentialExpiresAtMs": now_ms() + HALF_DAY_MS,
-        "gatewayOrigin": "https://gateway.example",
+        "gatewayOrigin": "http://127.0.0.1:1",  # nobody listens there
         "tenantId": TENANT,
         "accountId": ACCOUNT,
         "installationId": INSTALLATION,

@@ -22,6 +22,9 @@ MINUTES = 120_000
 
 async def test_a_body_that_is_well_says_so_part_by_part(machine: Machine) -> None:
     status, health = await machine.health()
+    tunnel, registration = (health["transport"].pop(name) for name in ("tunnel", "registration"))
+    assert (tunnel["ok"], tunnel["state"]) in {(False, "dialing"), (False, "waiting")}
+    assert (registration["state"], registration["ingressKeyRegistered"]) == ("starting", False)
     assert (status, health) == (
         200,
         {
