@@ -94,6 +94,14 @@ class Gateway:
         """One request for a host on a connection of its own."""
         return await once(self.port, "POST", who.path, body, headers)
 
+    async def stalled(self, who: Identity) -> None:
+        """Wait until the host's tunnel takes nothing any more."""
+        tunnel = self.role._tunnels.get(who.host_id)
+        assert tunnel is not None
+        async with asyncio.timeout(SECONDS):
+            while tunnel._send.__self__.writable.is_set():  # type: ignore[attr-defined]  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+
     async def client(self) -> HttpClient:
         """A keep-alive connection."""
         return await HttpClient.connect(self.port)

@@ -180,8 +180,9 @@ async def test_a_close_that_its_host_does_not_take_ends_the_tunnel_all_the_same(
     async with Gateway(tmp_path / "home") as gateway, StallingProxy(gateway.port) as proxy:
         older = await RawHost.dial(proxy.port, ALICE, ping_interval=None)
         proxy.stall()
-        asking = [asyncio.ensure_future(gateway.ask(ALICE, bytes(2_000_000))) for _ in range(8)]
-        await gateway.until("clankie_gateway_exchanges_in_flight", 8)
+        asking = [asyncio.ensure_future(gateway.ask(ALICE, bytes(2_000_000))) for _ in range(16)]
+        await gateway.until("clankie_gateway_exchanges_in_flight", 16)
+        await gateway.stalled(ALICE)
         async with await RawHost.dial(gateway.port, ALICE):
             for each in asking:
                 assert (await each).status in {502, 503}

@@ -74,6 +74,7 @@ class Exchange:
     Attributes:
         answer: ends with the host's answer or an `ExchangeFailed`. Whoever waits for it may cancel it.
         state: how far the host is.
+        sending: the bound on handing the request over; None once the host has it.
     """
 
     __slots__ = (
@@ -84,12 +85,14 @@ class Exchange:
         "_size",
         "_status",
         "answer",
+        "sending",
         "state",
     )
 
     def __init__(self, answer: "asyncio.Future[Answer]", charge: Charge) -> None:
         self.answer = answer
         self.state = State.WAITING
+        self.sending: asyncio.Timeout | None = None
         self._charge = charge
         self._status = 0
         self._headers: dict[str, str] = {}

@@ -105,8 +105,7 @@ class HostTunnel:
             self._task.uncancel()  # a close that the host did not take: `_tell_close` ended the wait
         finally:
             self._closing = True
-            for exchange in self._exchanges.values():
-                exchange.fail(HostCancelled())
+            self._fail_all()
         return code
 
     async def exchange(self, request: Request, *, charge: Charge, deadline: float) -> Answer:
@@ -128,15 +127,17 @@ class HostTunnel:
         self._slots += 1
         exchange = Exchange(asyncio.get_running_loop().create_future(), charge)
         self._exchanges[request_id] = exchange
-        sent = False
         reason: CancelReason | None = None
         try:
             text = frame_text(request_frame(request_id, *request))
-            async with asyncio.timeout_at(deadline):
+            async with asyncio.timeout_at(deadline) as bound:
+                exchange.sending = bound
                 await self._send({"type": "websocket.send", "text": text})
-                sent = True
+                exchange.sending = None
                 return await exchange.answer
         except TimeoutError:
+            if self._closing:  # it ended while the host took nothing: see `_fail_all`
+                raise HostUnavailable from None
             reason = "deadline"
             raise GatewayTimeout from None
         except (
@@ -155,7 +156,7 @@ class HostTunnel:
             del self._exchanges[request_id]
             if exchange.state is State.ENDED:
                 self._remember(request_id)
-            if reason is not None and sent and not self._closing:
+            if reason is not None and exchange.sending is None and not self._closing:
                 self._start(self._tell_cancel(request_id, reason))
             else:
                 self._free()
@@ -164,6 +165,7 @@ class HostTunnel:
         """End the tunnel. What is in flight fails."""
         if not self._closing:
             self._closing = True
+            self._fail_all()
             self._start(self._tell_close(code, reason))
 
     def drain(self) -> None:
@@ -171,6 +173,14 @@ class HostTunnel:
         self._draining = True
         if not self._slots:
             self.close(CLOSE_GOING_AWAY, "the gateway stops")
+
+    def _fail_all(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for exchange in self._exchanges.values():
+            if exchange.sending is None:
+                exchange.fail(HostCancelled())
+            elif not exchange.sending.expired():  # it waits for the host to take its request
+                exchange.sending.reschedule(now)
 
     def _receive(self, text: str) -> None:
         try:
