@@ -27,6 +27,8 @@ class Row(NamedTuple):
 
 
 COMMANDS: Final = (
+    Row("up", "run a whole private system here: fleet, gateway, body", "clankie up"),
+    Row("say", "send one message the whole way and print the answer", 'clankie say "hello"'),
     Row("demo", "watch one message travel from end to end, sealed", "clankie demo"),
     Row("body", "the owner's machine: verify, admit, answer sealed", "clankie body serve"),
     Row("fleet", "accounts, machines, routes, limits, and the keys that sign permits"),

@@ -1,4 +1,4 @@
-"""One POST over HTTP, within bounds. What comes back is bytes from a stranger.
+"""One request over HTTP, within bounds. What comes back is bytes from a stranger.
 
 Owns the connection pool, the time-outs and the size of an answer. Must not know what an envelope is.
 """
@@ -95,12 +95,21 @@ class HttpTransport:
             AnswerTooLarge: over `MAX_ANSWER_BYTES`.
         """
         sent = {"content-type": "application/json", **(headers or {})}
+        return await self._exchange("POST", url, body, wait_seconds, sent)
+
+    async def get(self, url: str, headers: Mapping[str, str], wait_seconds: int = 0) -> HttpAnswer:
+        """Get JSON; the arguments and errors are those of `post`."""
+        return await self._exchange("GET", url, b"", wait_seconds, dict(headers))
+
+    async def _exchange(
+        self, method: str, url: str, body: bytes, wait_seconds: int, headers: dict[str, str]
+    ) -> HttpAnswer:
         if wait_seconds:
-            sent["prefer"] = f"wait={wait_seconds}"
+            headers["prefer"] = f"wait={wait_seconds}"
         try:
             async with (
                 asyncio.timeout(wait_seconds + self._answer_seconds),
-                self._client.stream("POST", url, content=body, headers=sent) as response,
+                self._client.stream(method, url, content=body, headers=headers) as response,
             ):
                 answer = await _read(response)
         except TimeoutError:

@@ -1,0 +1,43 @@
+"""`clankie say`: one message to a machine, the whole way, as an edge would send it.
+
+Owns the command line. How it gets there is in `say_delivery`.
+"""
+
+import os
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    help="Send one message to a machine through its fleet and gateway, and print the answer.",
+)
+
+
+@app.command()
+def say(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is said, to the bot.")],
+    *,
+    fleet: Annotated[
+        str | None, typer.Option(metavar="URL", help="Another fleet than this machine's own.")
+    ] = None,
+    server: Annotated[
+        str | None, typer.Option(metavar="ID", help="The Discord server whose route it takes.")
+    ] = None,
+    channel: Annotated[str, typer.Option(metavar="ID", help="The channel it is said in.")] = "1",
+    speaker: Annotated[str, typer.Option("--as", metavar="ID", help="Who says it.")] = "1",
+    owner: Annotated[bool, typer.Option(help="Whether they own the machine.")] = True,
+) -> None:
+    """Send one message the whole way: permit, seal, gateway, machine, and back. Prints the answer.
+
+    Needs `clankie up` in another terminal; or a fleet elsewhere (--fleet), with this edge's token in the broker:
+    clankie secret set clankie-edge-token
+    """
+    import asyncio  # noqa: PLC0415 - `clankie --help` must not wait for these
+
+    from clankie.cli.say_delivery import Said, deliver, shown  # noqa: PLC0415
+    from clankie.runtime.config import load_config  # noqa: PLC0415
+
+    said = Said(text, server=server, channel=channel, speaker=speaker, owner=owner)
+    typer.echo(shown(asyncio.run(deliver(load_config(os.environ).config, said, fleet=fleet))))

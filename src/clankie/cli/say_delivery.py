@@ -1,0 +1,132 @@
+"""What `clankie say` does: finds the route, makes the event, delivers it, and says what came of it.
+
+Owns the event of a message that was typed and not read from Discord. Must not know how events are sealed.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from clankie.cli.private_ids import EDGE_TOKEN_ID, PRIVATE_SERVER
+from clankie.connection import Connection, FleetPermits, HttpTransport
+from clankie.connection.fleet_routes import EdgeRoute, FleetRoutes
+from clankie.protocol.discord_ingress import (
+    DiscordIngressEvent,
+    DiscordIngressResult,
+    Failed,
+    Reply,
+)
+from clankie.runtime.broker import FileBroker
+from clankie.runtime.clock import Clock, SystemClock
+from clankie.runtime.credentials import TokenCredential
+from clankie.runtime.errors import ClankieError
+from clankie.runtime.settings import Config
+
+EVENT_LIFE_MS: Final = 300_000
+DISCORD_EPOCH_MS: Final = 1_420_070_400_000
+KEY_WAIT_SECONDS: Final = 10.0
+"""For a machine that has only begun to register its key."""
+KEY_LOOK_SECONDS: Final = 0.1
+
+_FAILURES: Final = {
+    "interrupted": (
+        "the machine stopped in the middle of the turn; what it did till then is done",
+        "Say it again if it should be done again: nothing repeats it by itself.",
+    ),
+    "unavailable": (
+        "the machine took the message and has no answer to it",
+        "Look at the body's log; `clankie doctor` there examines its captain.",
+    ),
+}
+
+
+class NoEdge(ClankieError):
+    """This machine has no edge's token."""
+
+
+class TurnFailed(ClankieError):
+    """The machine said, sealed, that there is no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said, where and by whom. Ids are Discord's."""
+
+    text: str
+    server: str | None
+    channel: str
+    speaker: str
+    owner: bool
+
+
+async def deliver(config: Config, said: Said, *, fleet: str | None) -> DiscordIngressResult:
+    """Deliver the message; the sealed result.
+
+    Args:
+        fleet: another fleet's origin; None for this machine's own.
+
+    Raises:
+        ClankieError: with the next step; what became of the turn is then not known from here.
+        ProtocolError: the message breaks the contract; nothing was sent.
+    """
+    token = FileBroker(config.broker_path).get(EDGE_TOKEN_ID, TokenCredential)
+    if token is None:
+        raise NoEdge(
+            "this machine has no edge's token to ask for permits with",
+            next_step=f"Run `clankie up` once, or keep one with `clankie secret set {EDGE_TOKEN_ID}`.",
+        )
+    origin = fleet or config.fleet.origin or f"http://127.0.0.1:{config.fleet.port}"
+    clock = SystemClock()
+    async with HttpTransport() as http:
+        route = await _route(
+            FleetRoutes(origin, token.token, http), said.server or PRIVATE_SERVER, clock
+        )
+        permits = FleetPermits(origin, token.token, http=http, clock=clock)
+        key = route.ingress_public_key or ""
+        async with Connection(route.endpoint, key, permits, clock=clock, http=http) as connection:
+            return await connection.deliver(_event(said, route, clock.now_ms()))
+
+
+def shown(result: DiscordIngressResult) -> str:
+    """What a person reads. Raises TurnFailed."""
+    match result:
+        case Reply():
+            return result.text
+        case Failed():
+            message, next_step = _FAILURES[result.code]
+            raise TurnFailed(message, next_step=next_step)
+    return "(the machine chose to say nothing)"
+
+
+async def _route(routes: FleetRoutes, server: str, clock: Clock) -> EdgeRoute:
+    """The route, once its machine has registered what to seal to."""
+    until = clock.monotonic() + KEY_WAIT_SECONDS
+    while True:
+        route = await routes.of_server(server)
+        if route.ingress_public_key is not None:
+            return route
+        if clock.monotonic() > until:
+            raise ClankieError(
+                "the machine has not registered its key with the fleet",
+                next_step="See that its body runs, and what `clankie doctor` says there.",
+            )
+        await asyncio.sleep(KEY_LOOK_SECONDS)
+
+
+def _event(said: Said, route: EdgeRoute, now_ms: int) -> DiscordIngressEvent:
+    message = str((now_ms - DISCORD_EPOCH_MS) << 22)  # as Discord makes its own, from the time
+    return DiscordIngressEvent(
+        schema_version=1,
+        tenant_id=route.tenant_id,
+        installation_id=route.installation_id,
+        delivery_id=f"discord:{message}",
+        event_at_ms=now_ms,
+        expires_at_ms=now_ms + EVENT_LIFE_MS,
+        guild_id=said.server or PRIVATE_SERVER,
+        channel_id=said.channel,
+        message_id=message,
+        actor_id=said.speaker,
+        owner=said.owner,
+        kind="mention",
+        content=said.text,
+    )

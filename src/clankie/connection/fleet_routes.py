@@ -1,0 +1,107 @@
+"""Where a server's or a person's messages go, as the fleet tells an edge (`GET /fleet/v1/edge/routes`).
+
+Owns reading a route. Must not know what is delivered there. What the fleet adds to the answer later is passed over.
+"""
+
+from typing import Annotated, Final
+
+import msgspec
+
+from clankie.connection.endpoint import base_url
+from clankie.connection.errors import EndpointInvalid
+from clankie.connection.http import AnswerTooLarge, HttpTransport, NoAnswer
+from clankie.protocol.discord_ingress import InstallationId, TenantId
+from clankie.runtime.errors import ClankieError
+
+ROUTES_PATH: Final = "/fleet/v1/edge/routes"
+_OK, _UNAUTHORIZED, _NOT_FOUND = 200, 401, 404
+
+
+class RouteUnknown(ClankieError):
+    """The fleet has no route for it on this edge, or does not know the edge."""
+
+
+class FleetUnavailable(ClankieError):
+    """The fleet did not answer, or what answered is no fleet."""
+
+
+class EdgeRoute(msgspec.Struct, frozen=True, rename="camel"):
+    """One route.
+
+    Attributes:
+        tenant_id, installation_id: whom events are for.
+        host_id: the machine, as the gateway knows it.
+        gateway_origin: where that gateway is.
+        ingress_public_key: what to seal to; None until the machine has registered it.
+    """
+
+    tenant_id: TenantId
+    installation_id: InstallationId
+    host_id: Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_-]{43}\Z")]
+    gateway_origin: str
+    ingress_public_key: str | None = None
+
+    @property
+    def endpoint(self) -> str:
+        """What a `Connection` posts under."""
+        return f"{self.gateway_origin}/h/{self.host_id}"
+
+
+class FleetRoutes:
+    """Asks a fleet for routes.
+
+    Args:
+        fleet_origin: `https://fleet.example`; http on loopback only.
+        edge_token: this edge's bearer.
+        http: the pool; it stays open.
+
+    Raises:
+        EndpointInvalid: the origin is none that a bearer may be sent to.
+    """
+
+    def __init__(self, fleet_origin: str, edge_token: str, http: HttpTransport) -> None:
+        if not edge_token.strip():
+            raise EndpointInvalid(
+                "the edge's token is blank",
+                next_step="Give the edge's token: `clankie fleet edge renew` makes a new one.",
+            )
+        self._url = base_url(fleet_origin) + ROUTES_PATH
+        self._headers = {"authorization": f"Bearer {edge_token}"}
+        self._http = http
+
+    async def of_server(self, guild_id: str) -> EdgeRoute:
+        """The route of a server. Raises RouteUnknown, FleetUnavailable."""
+        return await self._find(f"guildId={guild_id}", f"server {guild_id}")
+
+    async def of_person(self, user_id: str) -> EdgeRoute:
+        """The route of a person's direct messages. Raises RouteUnknown, FleetUnavailable."""
+        return await self._find(f"userId={user_id}", f"user {user_id}")
+
+    async def _find(self, query: str, what: str) -> EdgeRoute:
+        try:
+            answer = await self._http.get(f"{self._url}?{query}", self._headers)
+        except (NoAnswer, AnswerTooLarge) as error:
+            raise _unavailable(type(error).__name__) from None
+        if answer.status == _NOT_FOUND:
+            raise RouteUnknown(
+                f"the fleet has no route for {what} on this edge",
+                next_step="Link it: `clankie fleet link add --help` says how.",
+            )
+        if answer.status == _UNAUTHORIZED:
+            raise RouteUnknown(
+                "the fleet does not know this edge's token",
+                next_step="Give the current one: `clankie fleet edge renew` makes a new one.",
+            )
+        if answer.status != _OK:
+            raise _unavailable(str(answer.status))
+        try:
+            return msgspec.json.decode(answer.body, type=EdgeRoute)
+        except msgspec.MsgspecError:
+            raise _unavailable("what answered is no fleet") from None
+
+
+def _unavailable(why: str) -> FleetUnavailable:
+    return FleetUnavailable(
+        f"the fleet did not answer ({why})",
+        next_step="See that it runs (`clankie up`, or `clankie fleet serve`) and can be reached from here.",
+    )
