@@ -137,10 +137,10 @@ class Asking:
                 await self._hand_over(host_id, request, ask_id, asked, deadline)
                 return await asked.answer
         except TimeoutError:
-            await self._cancel(ask_id, asked)
+            await self._cancel(ask_id, asked.holder)
             raise GatewayTimeout from None
         except asyncio.CancelledError:
-            await self._cancel(ask_id, asked)
+            await self._cancel(ask_id, asked.holder)
             raise
         except Unreachable:
             raise HostUnavailable from None
@@ -148,11 +148,13 @@ class Asking:
             del self._asked[ask_id]
             asked.answer.cancel()
 
-    def hear(self, ask_id: str, message: Message) -> None:
-        """A holder's word about an ask; one that was given up is not known any more."""
+    async def hear(self, ask_id: str, message: Message) -> None:
+        """A holder's word about an ask. One that takes what was given up meanwhile is told so."""
         asked = self._asked.get(ask_id)
         if asked is not None:
             asked.hear(message)
+        elif isinstance(message, Taken):
+            await self._cancel(ask_id, message.node)
 
     def nobody(self, ask_id: str) -> None:
         """No gateway holds that ask's host."""
@@ -189,8 +191,9 @@ class Asking:
                     f"{NODE_SUBJECT}{asked.holder}.{ask_id}", Part(number, part), ""
                 )
 
-    async def _cancel(self, ask_id: str, asked: _Asked) -> None:
-        if asked.holder is None:
+    async def _cancel(self, ask_id: str, holder: str | None) -> None:
+        """Tell the holder that nobody waits; while it is not known, `hear` does once it is."""
+        if holder is None:
             return
         with contextlib.suppress(Unreachable):  # then the holder's own deadline ends it
-            await self._publish(f"{NODE_SUBJECT}{asked.holder}.{ask_id}", Cancel(self._node), "")
+            await self._publish(f"{NODE_SUBJECT}{holder}.{ask_id}", Cancel(self._node), "")

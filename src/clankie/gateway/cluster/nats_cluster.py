@@ -128,7 +128,7 @@ class NatsCluster:
             return
         message = _read(msg)
         if message is not None and not self._serving.hear(ask_id, message):
-            self._asking.hear(ask_id, message)
+            await self._asking.hear(ask_id, message)
 
     async def _on_all(self, msg: Msg) -> None:
         message = _read(msg)

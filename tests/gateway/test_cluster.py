@@ -1,0 +1,407 @@
+"""Several gateways as one, over a real NATS: any of them serves any host."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from nats.aio.client import Client as NatsClient
+
+from body.http_client import HttpAnswer, once
+from clankie.gateway import public
+from clankie.gateway.cluster import nats_cluster, placing
+from gateway.gateways import ALICE, BOB, SECONDS, Gateway, Identity, RawHost
+from nats_server import NatsServer
+
+MIB = 1_048_576
+
+
+@pytest.fixture
+async def nats() -> AsyncIterator[NatsServer]:
+    async with NatsServer() as server:
+        yield server
+
+
+@asynccontextmanager
+async def joined(nats: NatsServer, home: Path) -> AsyncIterator[Gateway]:
+    async with Gateway(home, CLANKIE_GATEWAY_NATS_URL=nats.url) as gateway:
+        await cluster_is(gateway, "joined")
+        yield gateway
+
+
+@pytest.fixture
+async def one(nats: NatsServer, tmp_path: Path) -> AsyncIterator[Gateway]:
+    async with joined(nats, tmp_path / "one") as gateway:
+        yield gateway
+
+
+@pytest.fixture
+async def two(nats: NatsServer, tmp_path: Path) -> AsyncIterator[Gateway]:
+    async with joined(nats, tmp_path / "two") as gateway:
+        yield gateway
+
+
+async def cluster_is(gateway: Gateway, state: str) -> None:
+    async with asyncio.timeout(SECONDS):
+        while gateway.role.health().cluster != state:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+
+
+async def known(gateway: Gateway, host: RawHost, who: Identity) -> None:
+    """Wait until the host is found through this gateway, by asking until it is."""
+    async with asyncio.timeout(SECONDS):
+        while True:
+            asking = asyncio.ensure_future(gateway.ask(who, b"known?"))
+            request = asyncio.ensure_future(host.request())
+            done, _ = await asyncio.wait({asking, request}, return_when=asyncio.FIRST_COMPLETED)
+            if request in done:
+                await request.result().answer()
+                assert (await asking).status == 200
+                return
+            request.cancel()
+            assert asking.result().status == 503
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("size", [0, 3, 300_000, 2 * MIB])
+async def test_any_gateway_serves_a_host_whichever_holds_its_tunnel(
+    one: Gateway, two: Gateway, size: int
+) -> None:
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+        body = os.urandom(size)
+        asking = asyncio.ensure_future(two.ask(ALICE, body, "prefer: wait=9", "cookie: x"))
+        request = await alice.request()
+        assert request.body == body
+        assert request.frame["headers"] == [{"name": "prefer", "value": "wait=9"}]
+        await request.answer(body[::-1], 200, retry_after="3", set_cookie="x")
+        answer = await asking
+        assert (answer.status, answer.body) == (200, body[::-1])
+        assert answer.headers == {"retry-after": "3", "content-length": str(size)}
+        await one.until("clankie_gateway_held_bytes", 0)
+        await two.until("clankie_gateway_held_bytes", 0)
+
+
+async def test_the_largest_answer_passes_between_gateways_whole(one: Gateway, two: Gateway) -> None:
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+        asking = asyncio.ensure_future(two.ask(ALICE))
+        await (await alice.request()).answer(b"\x07" * (16 * MIB))
+        assert (await asking).body == b"\x07" * (16 * MIB)
+
+
+async def test_a_host_that_no_gateway_holds_is_unavailable_at_once(
+    one: Gateway, two: Gateway
+) -> None:
+    async with asyncio.timeout(1):
+        answers = [await gateway.ask(ALICE) for gateway in (one, two)]
+    assert [answer.status for answer in answers] == [503, 503]
+    assert json.loads(answers[0].body) == {"error": "host_unavailable"}
+
+
+async def test_a_host_that_has_gone_is_not_asked_for_any_more(one: Gateway, two: Gateway) -> None:
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+    await one.until("clankie_gateway_tunnels", 0)
+    async with asyncio.timeout(SECONDS):
+        assert (await two.ask(ALICE)).status == 503
+
+
+async def test_every_failure_is_told_as_if_the_tunnel_were_here(
+    one: Gateway, two: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+        asking = asyncio.ensure_future(two.ask(ALICE))
+        await alice.say("cancel", (await alice.request()).id, reason="protocol_error")
+        assert _code(await asking) == (502, "host_cancelled")
+        asking = asyncio.ensure_future(two.ask(ALICE))
+        await (await alice.request()).answer(bytes(16 * MIB + 1))
+        assert _code(await asking) == (502, "gateway_response_limit")
+        assert (await alice.frame())["reason"] == "protocol_error"
+        monkeypatch.setattr(public, "EXCHANGE_SECONDS", 0.2)
+        asking = asyncio.ensure_future(two.ask(ALICE))
+        await alice.request()
+        assert _code(await asking) == (504, "gateway_timeout")
+        assert (await alice.frame())["kind"] == "cancel"
+
+
+async def test_128_exchanges_are_in_flight_for_a_host_over_all_gateways(
+    one: Gateway, two: Gateway
+) -> None:
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+        asking = [
+            asyncio.ensure_future(gateway.ask(ALICE)) for gateway in (one, two) for _ in range(64)
+        ]
+        requests = [await alice.request() for _ in asking]
+        assert _code(await two.ask(ALICE)) == (503, "gateway_busy")
+        assert _code(await one.ask(ALICE)) == (503, "gateway_busy")
+        for request in requests:
+            await request.answer()
+        assert {(await each).status for each in asking} == {200}
+
+
+async def test_a_client_that_hangs_up_is_told_to_the_host_through_both_gateways(
+    one: Gateway, two: Gateway
+) -> None:
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+        client = await two.client()
+        asking = asyncio.ensure_future(client.ask("POST", ALICE.path, b"{}"))
+        request = await alice.request()
+        asking.cancel()
+        client.writer.close()
+        cancel = await alice.frame()
+        assert (cancel["requestId"], cancel["reason"]) == (request.id, "client_closed")
+        await one.until("clankie_gateway_exchanges_in_flight", 0)
+
+
+async def test_a_newer_connection_on_another_gateway_replaces_the_older_one(
+    one: Gateway, two: Gateway
+) -> None:
+    older = await RawHost.dial(one.port, ALICE)
+    await known(two, older, ALICE)
+    async with await RawHost.dial(two.port, ALICE) as newer:
+        assert await older.closed() == 1012
+        await known(one, newer, ALICE)
+        assert not newer.socket.close_code
+        # and back again
+        async with await RawHost.dial(one.port, ALICE) as newest:
+            assert await newer.closed() == 1012
+            await known(two, newest, ALICE)
+
+
+async def test_a_tunnel_that_is_settled_gives_way_whatever_the_clocks_say(
+    one: Gateway, two: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placing, "SETTLED_SECONDS", 0.0)
+    older = await RawHost.dial(one.port, ALICE)
+    tunnel = one.role._tunnels.get(ALICE.host_id)
+    assert tunnel is not None
+    tunnel.connected_at_ms += 60_000  # its gateway's clock is ahead
+    await known(two, older, ALICE)
+    async with await RawHost.dial(two.port, ALICE) as newer:
+        assert await older.closed() == 1012
+        await known(one, newer, ALICE)
+
+
+async def test_of_two_that_open_at_once_exactly_one_stays(one: Gateway, two: Gateway) -> None:
+    for _ in range(10):
+        hosts = await asyncio.gather(RawHost.dial(one.port, ALICE), RawHost.dial(two.port, ALICE))
+        ends = [asyncio.ensure_future(host.closed()) for host in hosts]
+        done, open_still = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        assert [end.result() for end in done] == [1012]
+        for end in open_still:
+            end.cancel()
+        for host in hosts:
+            await host.socket.close()
+        for gateway in (one, two):
+            await gateway.until("clankie_gateway_tunnels", 0)
+
+
+async def test_without_nats_hosts_here_are_served_and_the_cluster_comes_back_by_itself(
+    nats: NatsServer, one: Gateway, two: Gateway
+) -> None:
+    async with (
+        await RawHost.dial(one.port, ALICE) as alice,
+        await RawHost.dial(two.port, BOB) as bob,
+    ):
+        await known(two, alice, ALICE)
+        cut = asyncio.ensure_future(two.ask(ALICE))
+        await alice.request()
+        nats.kill()
+        assert _code(await cut) == (502, "host_cancelled")
+        for gateway in (one, two):
+            await cluster_is(gateway, "apart")
+            assert not gateway.role.health().ok
+        asking = asyncio.ensure_future(one.ask(ALICE))
+        frame = await alice.frame()
+        while frame["kind"] != "request":  # the cancel of what was cut may come first
+            frame = await alice.frame()
+        await alice.say("response_start", frame["requestId"], status=200, headers=[])
+        await alice.say("response_end", frame["requestId"])
+        assert (await asking).status == 200
+        assert _code(await two.ask(ALICE)) == (503, "host_unavailable")
+        assert not bob.socket.close_code
+        await nats.start()
+        async with asyncio.timeout(10):
+            for gateway in (one, two):
+                await cluster_is(gateway, "joined")
+            await known(one, bob, BOB)
+
+
+async def test_a_host_that_moved_while_the_gateways_were_apart_has_one_tunnel_after(
+    nats: NatsServer, one: Gateway, two: Gateway
+) -> None:
+    older = await RawHost.dial(one.port, ALICE)
+    nats.kill()
+    for gateway in (one, two):
+        await cluster_is(gateway, "apart")
+    async with await RawHost.dial(two.port, ALICE) as newer:
+        assert not older.socket.close_code
+        await nats.start()
+        assert await older.closed() == 1012
+        await known(one, newer, ALICE)
+
+
+async def test_a_gateway_starts_without_nats_and_joins_when_it_is_there(tmp_path: Path) -> None:
+    nats = NatsServer()
+    async with Gateway(tmp_path / "one", CLANKIE_GATEWAY_NATS_URL=nats.url) as gateway:
+        assert gateway.role.health().cluster == "apart"
+        async with await RawHost.dial(gateway.port, ALICE) as alice:
+            asking = asyncio.ensure_future(gateway.ask(ALICE))
+            await (await alice.request()).answer()
+            assert (await asking).status == 200
+            await nats.start()
+            await cluster_is(gateway, "joined")
+            async with joined(nats, tmp_path / "two") as other:
+                await known(other, alice, ALICE)
+    nats.kill()
+
+
+async def test_a_password_opens_nats_and_shows_nowhere(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with NatsServer("marker-password") as nats:
+        wrong = nats.url.replace("marker-password", "marker-wrong")
+        async with (
+            Gateway(tmp_path / "two", CLANKIE_GATEWAY_NATS_URL=wrong) as other,
+            joined(nats, tmp_path / "one") as gateway,
+        ):
+            assert gateway.role.health().ok
+            assert other.role.health().cluster == "apart"
+            assert "marker" not in repr(gateway.role._cluster._link)  # type: ignore[union-attr]
+    assert "marker" not in "".join(capfd.readouterr())
+
+
+async def test_envelopes_and_clients_leave_no_trace_in_subjects_or_logs(
+    nats: NatsServer, one: Gateway, two: Gateway, capfd: pytest.CaptureFixture[str]
+) -> None:
+    subjects: list[str] = []
+
+    async def hear(message: object) -> None:
+        subjects.append(message.subject)  # type: ignore[attr-defined]
+
+    tap = NatsClient()
+    await tap.connect(nats.url)
+    await tap.subscribe("clankie.>", cb=hear)
+    await tap.flush()
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+        asking = asyncio.ensure_future(two.ask(ALICE, b"marker-question"))
+        await (await alice.request()).answer(b"marker-answer")
+        await asking
+        await tap.flush()
+    await tap.close()
+    assert f"clankie.gateway.host.{ALICE.host_id}" in subjects
+    assert not any("marker" in subject or ALICE.account in subject for subject in subjects)
+    assert "marker" not in "".join(capfd.readouterr())
+
+
+async def test_what_strangers_publish_breaks_nothing(
+    nats: NatsServer, one: Gateway, two: Gateway
+) -> None:
+    stranger = NatsClient()
+    await stranger.connect(nats.url)
+    node = one.role._cluster._node  # type: ignore[union-attr]
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+        for data in (b"", b"\xff", b"{}", b"\x91\xa3ask", b"\x92\xa5taken\xa1x", os.urandom(200)):
+            for subject in (
+                f"clankie.gateway.host.{ALICE.host_id}",
+                f"clankie.gateway.node.{node}.x",
+                "clankie.gateway.placed",
+            ):
+                await stranger.publish(subject, data)
+        await stranger.flush()
+        await known(two, alice, ALICE)
+    await stranger.close()
+
+
+class GatewayProcess:
+    """A gateway in a process of its own, to be killed."""
+
+    def __init__(self, nats: NatsServer, home: Path) -> None:
+        role = Gateway(home, CLANKIE_GATEWAY_NATS_URL=nats.url).role  # writes its keys' file
+        del role
+        self._log = (home / "log").open("wb")
+        self._path = home / "log"
+        self._process = subprocess.Popen(
+            [str(Path(sys.executable).with_name("clankie")), "gateway", "serve", "--cluster"],
+            env={
+                **os.environ,
+                "CLANKIE_HOME": str(home),
+                "CLANKIE_GATEWAY_PORT": "0",
+                "CLANKIE_GATEWAY_LOCAL_PORT": "0",
+                "CLANKIE_GATEWAY_NATS_URL": nats.url,
+                "CLANKIE_LOG_FORMAT": "json",
+            },
+            stderr=self._log,
+        )
+
+    async def ports(self) -> tuple[int, int]:
+        async with asyncio.timeout(SECONDS):
+            while True:
+                for line in self._path.read_text().splitlines():
+                    event = json.loads(line)
+                    if event["event"] == "gateway_ready":
+                        return event["port"], event["local_port"]
+                await asyncio.sleep(0.01)
+
+    def end(self, number: signal.Signals) -> int:
+        self._process.send_signal(number)
+        code = self._process.wait(SECONDS)
+        self._log.close()
+        return code
+
+
+async def test_a_gateway_that_is_killed_takes_only_what_it_had_in_flight(
+    nats: NatsServer, one: Gateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nats_cluster, "DEAD_SECONDS", 1.5)
+    doomed = GatewayProcess(nats, tmp_path / "doomed")
+    port, local_port = await doomed.ports()
+    alice, bob = await RawHost.dial(port, ALICE), await RawHost.dial(one.port, BOB)
+    await known(one, alice, ALICE)
+    async with asyncio.timeout(SECONDS):  # a sign of life, so that its absence is noticed
+        while not one.role._cluster._heard_at:  # type: ignore[union-attr]  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    taken = asyncio.ensure_future(one.ask(ALICE))
+    await alice.request()
+    kept = asyncio.ensure_future(one.ask(BOB))
+    request = await bob.request()
+    assert doomed.end(signal.SIGKILL) == -signal.SIGKILL
+    assert await alice.closed() == 1006
+    async with asyncio.timeout(10):
+        assert _code(await taken) == (502, "host_cancelled")
+    await request.answer(b"kept")
+    assert (await kept).body == b"kept"
+    async with await RawHost.dial(one.port, ALICE) as again:  # its hosts reconnect elsewhere
+        asking = asyncio.ensure_future(one.ask(ALICE))
+        await (await again.request()).answer(b"elsewhere")
+        assert (await asking).body == b"elsewhere"
+    await bob.socket.close()
+    assert local_port != port
+
+
+async def test_a_gateway_process_stops_cleanly_and_tells_its_hosts(
+    nats: NatsServer, tmp_path: Path
+) -> None:
+    process = GatewayProcess(nats, tmp_path / "home")
+    port, local_port = await process.ports()
+    host = await RawHost.dial(port, ALICE)
+    assert json.loads((await once(local_port, "GET", "/health")).body)["tunnels"] == 1
+    ended = asyncio.ensure_future(asyncio.to_thread(process.end, signal.SIGTERM))
+    assert await host.closed() == 1001
+    assert await ended == 0
+
+
+def _code(answer: HttpAnswer) -> tuple[int, str]:
+    return answer.status, json.loads(answer.body)["error"]
