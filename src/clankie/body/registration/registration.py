@@ -104,7 +104,7 @@ class FleetRegistration:
             sleep=sleep,
         )
         self._state = RegistrationState.STARTING
-        self._code = ""
+        self._codes: dict[str, str] = {}
         self._refusal: RegistrationStopped | None = None
         self._on_stopped: list[Callable[[], None]] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -119,7 +119,7 @@ class FleetRegistration:
         identity = self._gate.identity
         return RegistrationHealth(
             self._state,
-            self._code,
+            dict(self._codes) if self._refusal is None else {"fleet": self._refusal.code},
             self._ingress_key_registered,
             self._credential.expires_at_ms,
             identity.verify_keys.kids if identity is not None else (),
@@ -259,11 +259,11 @@ class FleetRegistration:
             try:
                 await work()
             except FleetCallFailed as error:
-                self._code = error.code
+                self._codes[name] = error.code
                 log.warning("fleet_call_failed", call=name, code=error.code)
                 await self._sleep(RETRY_SECONDS)
             else:
-                self._code = ""
+                self._codes.pop(name, None)
                 return
 
     async def _either(self, *waits: Coroutine[Any, Any, Any] | Awaitable[Any]) -> None:
@@ -291,7 +291,7 @@ class FleetRegistration:
         if self._refusal is not None:
             return
         self._refusal = refusal
-        self._state, self._code = RegistrationState.STOPPED, refusal.code
+        self._state = RegistrationState.STOPPED
         log.error("registration_stopped", code=refusal.code, next_step=refusal.next_step)
         for task in self._tasks:
             if task is not asyncio.current_task():

@@ -24,14 +24,14 @@ class RegistrationHealth(msgspec.Struct, frozen=True, rename="camel"):
 
     Attributes:
         state: of the table.
-        code: the last thing that went wrong, in one word; empty while nothing does.
+        failing: the calls that do not work now, each with one word why; under `fleet` why all were stopped.
         ingress_key_registered: whether edges can learn what to seal to, since this start.
         credential_expires_at_ms: when the host credential ends, wall milliseconds.
         verify_kids: the fleet keys that are trusted.
     """
 
     state: RegistrationState
-    code: str
+    failing: dict[str, str]
     ingress_key_registered: bool
     credential_expires_at_ms: int
     verify_kids: tuple[str, ...]
