@@ -19,10 +19,10 @@ MAX_SENDS: Final = 100
 
 Digest = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_-]{43}\Z")]
 """A request digest (wire.md 5)."""
-PublicKey = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_-]{43}\Z")]
-"""An Ed25519 public key, base64url of 32 bytes."""
-IngressPublicKey = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_-]{87}\Z")]
-"""A P-256 public key, base64url of 65 bytes."""
+PublicKey = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]\Z")]
+"""An Ed25519 public key, canonical base64url of 32 bytes: the last character's two spare bits are zero."""
+IngressPublicKey = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9_-]{86}[AEIMQUYcgkosw048]\Z")]
+"""A P-256 public key, canonical base64url of 65 bytes."""
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 ChannelIds = Annotated[tuple[DiscordId, ...], Meta(max_length=MAX_CHANNELS)]
 

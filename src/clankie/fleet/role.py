@@ -137,8 +137,9 @@ class FleetRole:
         self._metrics.stop()
         if self._upkeep is not None:
             await self._upkeep.stop()
-        if self._store is not None:
-            await self._store.close()
+        store, self._store = self._store, None  # closed once, also when the grace is cut short
+        if store is not None:
+            await store.close()
 
 
 def fleet_origins(config: Config, port: int) -> Origins:

@@ -165,6 +165,8 @@ state = Table(
     metadata,
     Column("id", Integer, CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
     Column("audit_key_fingerprint", String(43)),
+    # counts changes of what permits are decided by, but for what they use up
+    Column("registry_version", BigInteger, nullable=False),
     Column("audit_seq", BigInteger, nullable=False),
     Column("audit_digest", LargeBinary, nullable=False),
     # a nonce that expired before this may have been forgotten; it never goes down

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, text
 from clankie.fleet.errors import UNAVAILABLE, Refused
 from clankie.fleet.keys.ring import Seeds, signing_kid
 from clankie.fleet.permits.decisions import Decisions
-from clankie.fleet.permits.facts import load_facts
+from clankie.fleet.permits.facts import FactsReader
 from clankie.fleet.permits.metrics import PermitMetrics
 from clankie.fleet.permits.operations import Operation, PermitAsked
 from clankie.fleet.tables import charges, deliveries
@@ -55,6 +55,7 @@ class PermitBatches:
         self._defaults = defaults
         self._clock = clock
         self._metrics = metrics
+        self._facts = FactsReader()
 
     def begin(self, operations: Sequence[Operation]) -> Callable[[Connection], Callable[[], None]]:
         """The batch's transaction. A caller who gave up before it began is left out: nothing is charged for it."""
@@ -65,7 +66,7 @@ class PermitBatches:
                 return lambda: None
             self._lock(connection)
             now_ms = self._clock.now_ms()
-            decisions = Decisions(load_facts(connection, waiting), self._defaults, now_ms)
+            decisions = Decisions(self._facts.read(connection, waiting), self._defaults, now_ms)
             refusals = [decisions.decide(operation) for operation in waiting]
             _record(connection, decisions, now_ms)
             key = self._seeds.get(signing_kid(connection))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from clankie.fleet import ids
 from clankie.fleet.errors import Refused
 from clankie.fleet.limits import LIMITS, UNUSED, Count, Limit
-from clankie.fleet.permits.facts import Facts, RouteFacts, guild_of
+from clankie.fleet.permits.facts import Facts, RouteFacts, Standing, guild_of, question_of
 from clankie.fleet.permits.operations import ChargeReported, Operation, PermitAsked
 
 UNAUTHORIZED = (401, "unauthorized")
@@ -44,42 +44,25 @@ class Decisions:
     def decide(self, operation: Operation) -> Refused | None:
         """Whether it is granted: the refusal, or None."""
         try:
-            route = self._route(operation)
+            standing = self._facts.standing[question_of(operation)]
+            route = _route(operation, standing)
             if isinstance(operation, PermitAsked):
-                self._permit(operation, route)
+                self._permit(operation, route, standing)
             else:
                 self._charge(operation, route)
         except Refused as refusal:
             return refusal
         return None
 
-    def _route(self, operation: Operation) -> RouteFacts:
-        edge, request = operation.edge, operation.request
-        token_hash = self._facts.edges.get(edge.edge_id)
-        if token_hash is None or not ids.same(token_hash, edge.token_hash):
-            raise Refused(*UNAUTHORIZED)
-        route = self._facts.routes.get(request.tenant_id)
-        if route is None:
-            raise Refused(*ROUTE_UNKNOWN)
-        if isinstance(operation, PermitAsked) and (
-            operation.request.installation_id != route.installation_id
-        ):
-            raise Refused(*ROUTE_UNKNOWN)
-        if (edge.edge_id, request.tenant_id, guild_of(operation)) not in self._facts.linked:
-            raise Refused(*ROUTE_UNKNOWN)
-        return route
-
-    def _permit(self, operation: PermitAsked, route: RouteFacts) -> None:
+    def _permit(self, operation: PermitAsked, route: RouteFacts, standing: Standing) -> None:
         request, guild = operation.request, guild_of(operation)
-        for scope, subject in (("account", route.account_id), ("server", guild)):
-            reason = self._facts.blocked.get((scope, subject)) if subject is not None else None
-            if reason is not None:
-                raise Refused(403, "route_blocked", {"scope": scope, "reason": reason})
+        for scope, reason in standing.blocked.items():  # the account's first
+            raise Refused(403, "route_blocked", {"scope": scope, "reason": reason})
         delivery = (request.tenant_id, request.delivery_id)
         if delivery in self._facts.known or delivery in self.deliveries:
             return
         amounts = {"messages": 1, "wakes": int(request.wake), "sends": 0}
-        charged = self._checked(amounts, route, guild)
+        charged = self._checked(amounts, route, guild, standing.overrides)
         self.used |= charged
         self.deliveries.add(delivery)
 
@@ -100,7 +83,11 @@ class Decisions:
         self.charges[key] = what
 
     def _checked(
-        self, amounts: Mapping[str, int], route: RouteFacts, guild: str | None
+        self,
+        amounts: Mapping[str, int],
+        route: RouteFacts,
+        guild: str | None,
+        overrides: Mapping[tuple[str, str], int],
     ) -> dict[tuple[str, str], Count]:
         """The counts after it. Raises Refused, naming the first limit that has no room."""
         charged: dict[tuple[str, str], Count] = {}
@@ -109,7 +96,8 @@ class Decisions:
                 continue
             count, amount = self._count(limit, subject), amounts[limit.counts]
             # Sends are counted when they are posted; here they only must not be used up already.
-            if count.used + max(amount, 1) > self._bound(limit, subject):
+            bound = overrides.get((subject, limit.name), self._defaults[limit.name])
+            if count.used + max(amount, 1) > bound:
                 raise Refused(
                     429,
                     "limit_reached",
@@ -130,5 +118,16 @@ class Decisions:
         count = self.used.get(key) or self._facts.used.get(key) or UNUSED
         return count.at(limit, self._now_ms)
 
-    def _bound(self, limit: Limit, subject: str) -> int:
-        return self._facts.overrides.get((subject, limit.name), self._defaults[limit.name])
+
+def _route(operation: Operation, standing: Standing) -> RouteFacts:
+    """The route that the edge may use. Raises Refused."""
+    edge, route = operation.edge, standing.route
+    if standing.token_hash is None or not ids.same(standing.token_hash, edge.token_hash):
+        raise Refused(*UNAUTHORIZED)
+    if route is None or not standing.linked:
+        raise Refused(*ROUTE_UNKNOWN)
+    if isinstance(operation, PermitAsked) and (
+        operation.request.installation_id != route.installation_id
+    ):
+        raise Refused(*ROUTE_UNKNOWN)
+    return route

@@ -4,10 +4,10 @@ Owns these queries. Must not know the rules.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import Connection, and_, bindparam, or_, select
 
 from clankie.fleet.limits import Count
 from clankie.fleet.permits.operations import ChargeReported, Operation, PermitAsked
@@ -19,6 +19,7 @@ from clankie.fleet.tables import (
     installations,
     limits,
     links,
+    state,
     usage,
 )
 
@@ -33,28 +34,42 @@ class RouteFacts(NamedTuple):
     account_id: str
 
 
+class Standing(NamedTuple):
+    """What the registry says of one edge, route and server together.
+
+    Attributes:
+        token_hash: of the edge's bearer; None when there is no such edge, or it is revoked.
+        route: None when there is none, or its machine is revoked.
+        linked: whether the server, or, without one, any person of the route, is linked on that edge.
+        blocked: the reason, by scope.
+        overrides: limits of their own, by (subject, limit's name).
+    """
+
+    token_hash: bytes | None
+    route: RouteFacts | None
+    linked: bool
+    blocked: dict[str, str]
+    overrides: dict[tuple[str, str], int]
+
+
+Question = tuple[str, str, str | None]
+"""An edge, a tenant, and a server or None."""
+
+
 class Facts(NamedTuple):
     """What is so at the beginning of the batch.
 
     Attributes:
-        edges: the hash of each working edge's bearer, by edge id.
-        routes: each route that is there and not revoked, by tenant id.
-        linked: (edge, tenant, guild id), and (edge, tenant, None) where the edge has a person of that route.
-        blocked: the reason, by (scope, subject).
+        standing: what the registry says, by question.
         known: (tenant, delivery) that were charged before.
         charged: what a charge's key stands for, by (edge, key).
         used: counts, by (subject, limit's name).
-        overrides: a subject's own limits, by (subject, limit's name).
     """
 
-    edges: dict[str, bytes]
-    routes: dict[str, RouteFacts]
-    linked: set[tuple[str, str, str | None]]
-    blocked: dict[tuple[str, str], str]
+    standing: dict[Question, Standing]
     known: set[tuple[str, str]]
     charged: dict[tuple[str, str], tuple[str, str | None, int]]
     used: dict[tuple[str, str], Count]
-    overrides: dict[tuple[str, str], int]
 
 
 def guild_of(operation: Operation) -> str | None:
@@ -63,39 +78,99 @@ def guild_of(operation: Operation) -> str | None:
     return None if guild is UNSET else guild
 
 
-def load_facts(connection: Connection, operations: Sequence[Operation]) -> Facts:
-    """Everything that these operations are decided by."""
-    tenants = {operation.request.tenant_id for operation in operations}
-    guilds = {guild for guild in map(guild_of, operations) if guild is not None}
-    edge_ids = {operation.edge.edge_id for operation in operations}
-    routes = {
-        row.tenant_id: RouteFacts(row.installation_id, row.account_id)
-        for row in connection.execute(
-            select(
-                installations.c.tenant_id,
-                installations.c.installation_id,
-                installations.c.account_id,
-            ).where(installations.c.tenant_id.in_(tenants), installations.c.revoked_at_ms.is_(None))
+def question_of(operation: Operation) -> Question:
+    """What the registry is asked for it."""
+    return operation.edge.edge_id, operation.request.tenant_id, guild_of(operation)
+
+
+class FactsReader:
+    """Reads facts, and remembers what the registry said for as long as its version is the same.
+
+    The version is read in each batch's own transaction, so nothing remembered outlives a change, whoever made it.
+    """
+
+    def __init__(self) -> None:
+        self._version: int | None = None
+        self._standing: dict[Question, Standing] = {}
+
+    def read(self, connection: Connection, operations: Sequence[Operation]) -> Facts:
+        """Everything that these operations are decided by."""
+        version = connection.scalar(_VERSION)
+        if version != self._version or len(self._standing) > MAX_REMEMBERED:
+            self._version, self._standing = version, {}
+        asked = {question_of(operation) for operation in operations}
+        missing = asked - self._standing.keys()
+        if missing:
+            self._standing |= _standing(connection, missing)
+        standing = {question: self._standing[question] for question in asked}
+        accounts = {found.route.account_id for found in standing.values() if found.route}
+        subjects = accounts | {guild for _, _, guild in asked if guild is not None}
+        return Facts(
+            standing=standing,
+            known=_known(connection, operations),
+            charged=_charged(connection, operations),
+            used={
+                (row.subject_id, row.name): Count(row.window_start_ms, row.used)
+                for row in connection.execute(_USED, {"subjects": list(subjects)})
+            },
         )
+
+
+MAX_REMEMBERED: Final = 20_000
+"""Questions: some 10 MiB. An edge may ask for anything, and must not fill the memory."""
+
+_VERSION = select(state.c.registry_version)
+_KNOWN = select(deliveries.c.tenant_id, deliveries.c.delivery_id).where(
+    deliveries.c.tenant_id.in_(bindparam("tenants", expanding=True)),
+    deliveries.c.delivery_id.in_(bindparam("ids", expanding=True)),
+)
+_USED = select(usage).where(usage.c.subject_id.in_(bindparam("subjects", expanding=True)))
+
+
+def _standing(connection: Connection, questions: set[Question]) -> dict[Question, Standing]:
+    edge_ids = {edge for edge, _, _ in questions}
+    tenants = {tenant for _, tenant, _ in questions}
+    guilds = {guild for _, _, guild in questions if guild is not None}
+    hashes = _edges(connection, edge_ids)
+    found = _routes(connection, tenants)
+    accounts = {route.account_id for route in found.values()}
+    linked = _linked(connection, edge_ids, tenants, guilds)
+    reasons = _blocked(connection, accounts, guilds)
+    own: dict[str, dict[tuple[str, str], int]] = {}
+    for row in connection.execute(select(limits).where(limits.c.subject_id.in_(accounts | guilds))):
+        own.setdefault(row.subject_id, {})[row.subject_id, row.name] = row.value
+    standing = {}
+    for question in questions:
+        edge, tenant, guild = question
+        route = found.get(tenant)
+        subjects = {"account": route.account_id if route else None, SERVER: guild}
+        standing[question] = Standing(
+            hashes.get(edge),
+            route,
+            question in linked,
+            {
+                scope: reasons[scope, subject]
+                for scope, subject in subjects.items()
+                if subject is not None and (scope, subject) in reasons
+            },
+            {
+                key: value
+                for subject in subjects.values()
+                if subject is not None
+                for key, value in own.get(subject, {}).items()
+            },
+        )
+    return standing
+
+
+def _routes(connection: Connection, tenants: set[str]) -> dict[str, RouteFacts]:
+    query = select(
+        installations.c.tenant_id, installations.c.installation_id, installations.c.account_id
+    ).where(installations.c.tenant_id.in_(tenants), installations.c.revoked_at_ms.is_(None))
+    return {
+        row.tenant_id: RouteFacts(row.installation_id, row.account_id)
+        for row in connection.execute(query)
     }
-    accounts = {route.account_id for route in routes.values()}
-    subjects = accounts | guilds
-    return Facts(
-        edges=_edges(connection, edge_ids),
-        routes=routes,
-        linked=_linked(connection, edge_ids, tenants, guilds),
-        blocked=_blocked(connection, accounts, guilds),
-        known=_known(connection, operations),
-        charged=_charged(connection, operations),
-        used={
-            (row.subject_id, row.name): Count(row.window_start_ms, row.used)
-            for row in connection.execute(select(usage).where(usage.c.subject_id.in_(subjects)))
-        },
-        overrides={
-            (row.subject_id, row.name): row.value
-            for row in connection.execute(select(limits).where(limits.c.subject_id.in_(subjects)))
-        },
-    )
 
 
 def _edges(connection: Connection, edge_ids: set[str]) -> dict[str, bytes]:
@@ -138,11 +213,14 @@ def _known(connection: Connection, operations: Sequence[Operation]) -> set[tuple
     asked = [operation.request for operation in operations if isinstance(operation, PermitAsked)]
     if not asked:
         return set()
-    query = select(deliveries.c.tenant_id, deliveries.c.delivery_id).where(
-        deliveries.c.tenant_id.in_({request.tenant_id for request in asked}),
-        deliveries.c.delivery_id.in_({request.delivery_id for request in asked}),
+    rows = connection.execute(
+        _KNOWN,
+        {
+            "tenants": list({request.tenant_id for request in asked}),
+            "ids": list({request.delivery_id for request in asked}),
+        },
     )
-    return {(row.tenant_id, row.delivery_id) for row in connection.execute(query)}
+    return {(row.tenant_id, row.delivery_id) for row in rows}
 
 
 def _charged(connection: Connection, operations: Sequence[Operation]) -> dict[Any, Any]:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, update
 
 from clankie.fleet.audit import AuditTrail
 from clankie.fleet.permits.operations import Operation
 from clankie.fleet.store import FleetStore
+from clankie.fleet.tables import state
 
 T = TypeVar("T")
 ADMIN = "admin"
@@ -34,8 +35,13 @@ class Change:
 
 async def change(store: FleetStore[Operation], work: Callable[[Change], T]) -> T:
     """Do it, durably, and wake whoever waits for changes. Raises Refused, AdminRefused."""
-    value = await store.write(
-        lambda connection: work(Change(connection, store.clock.now_ms(), store.audit))
-    )
+
+    def changed(connection: Connection) -> T:
+        value = work(Change(connection, store.clock.now_ms(), store.audit))
+        # Whoever remembers what the registry said reads it anew: in this process, or in another.
+        connection.execute(update(state).values(registry_version=state.c.registry_version + 1))
+        return value
+
+    value = await store.write(changed)
     store.changes.notify()
     return value

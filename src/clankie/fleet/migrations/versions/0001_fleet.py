@@ -134,11 +134,20 @@ def upgrade() -> None:
             "id", sa.Integer, sa.CheckConstraint("id = 1"), primary_key=True, autoincrement=False
         ),
         sa.Column("audit_key_fingerprint", sa.String(43)),
+        sa.Column("registry_version", sa.BigInteger, nullable=False),
         sa.Column("audit_seq", sa.BigInteger, nullable=False),
         sa.Column("audit_digest", sa.LargeBinary, nullable=False),
         sa.Column("nonces_forgotten_through_ms", sa.BigInteger, nullable=False),
     )
     op.bulk_insert(
         store,
-        [{"id": 1, "audit_seq": 0, "audit_digest": bytes(32), "nonces_forgotten_through_ms": 0}],
+        [
+            {
+                "id": 1,
+                "registry_version": 0,
+                "audit_seq": 0,
+                "audit_digest": bytes(32),
+                "nonces_forgotten_through_ms": 0,
+            }
+        ],
     )
