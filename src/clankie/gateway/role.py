@@ -74,17 +74,20 @@ class GatewayRole:
             held_bytes=lambda: self._total.held,
         )
         settings = config.gateway
-        refusals = RefusalLimit(self._clock, settings.forwarder)
+        # Counted apart: an edge that asks for hosts that are away must not keep them from dialling in, and both may
+        # share an address.
+        dials = RefusalLimit(self._clock, settings.forwarder)
+        requests = RefusalLimit(self._clock, settings.forwarder)
         hosts = HostRoute(
             self._tunnels,
             credentials,
-            refusals,
+            dials,
             measured,
             self._total,
             self._clock,
             max_tunnels=settings.max_hosts,
         )
-        public = PublicRoute(Routing(self._tunnels, self._total, self._cluster), refusals, measured)
+        public = PublicRoute(Routing(self._tunnels, self._total, self._cluster), requests, measured)
         self._limits = WebSocketLimits(
             MAX_FRAME_BYTES, MAX_PARTIAL_BYTES, PING_SECONDS, PONG_SECONDS
         )
