@@ -4,11 +4,12 @@ import asyncio
 from contextlib import AsyncExitStack
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from body.conftest import StartMachine
 from body.http_client import HttpAnswer, HttpClient
 from body.machine import Machine, event, until
-from clankie.body.ingress.service import MAX_HELD_REQUESTS
+from clankie.body.ingress.service import MAX_HELD_REQUESTS, IngressService
 from clankie.protocol import DISCORD_INGRESS_PATH
 from clankie.protocol.discord_ingress import Failed, Pending, Reply
 
@@ -156,3 +157,23 @@ async def test_at_its_end_a_body_says_unavailable_and_never_that_it_has_no_ingre
     machine.body._gate.end()
     answer = await machine.post(machine.envelope(event()).body)
     assert (answer.status, answer.body) == (503, b'{"error":"unavailable"}')
+
+
+@pytest.mark.seed("S21")
+async def test_a_caller_that_goes_away_amid_the_admission_ends_its_wait_and_never_the_turn(
+    machine: Machine,
+) -> None:
+    body = machine.body
+    assert body._store is not None
+    assert body._runner is not None
+    service = IngressService(
+        body._gate, body._store, body._runner, clock=machine.clock, registry=CollectorRegistry()
+    )
+    asking = asyncio.ensure_future(service.take(machine.envelope(event()).body, 25))
+    while not service._admitting:  # noqa: ASYNC110 - nothing announces it
+        await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.wait({asking})
+    assert asking.cancelled()
+    assert await machine.outcome(event()) == Reply("hello there")
+    assert machine.starts() == ["discord:1001"]

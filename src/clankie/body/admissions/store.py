@@ -134,6 +134,18 @@ class AdmissionStore:
         """Name who runs the turns: asked which deliveries still run, told when the lease is lost."""
         self._turns = turns
 
+    def recall(self, key: DeliveryKey, *, event_digest: str) -> Admission | None:
+        """What this process remembers of a delivery, at once; None says nothing, `admit` does.
+
+        Raises:
+            DeliveryConflict: known with another digest.
+            StoreUnavailable: closed.
+        """
+        record = self._remembered(key)
+        if record is not None and record.event_digest != event_digest:
+            raise conflict()
+        return record
+
     async def admit(self, key: DeliveryKey, *, event_digest: str, expires_at_ms: int) -> Admission:
         """Admit an event, durably, or say what is known of its delivery.
 
@@ -146,10 +158,8 @@ class AdmissionStore:
             AtCapacity: new, and the store is at its bound.
             ClockBehind, LeaseNotHeld, StoreUnavailable: nothing was started and nothing will be.
         """
-        record = self._remembered(key)
+        record = self.recall(key, event_digest=event_digest)
         if record is not None:
-            if record.event_digest != event_digest:
-                raise conflict()
             return record
         future: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
         self._submit(Admit(key, event_digest, expires_at_ms, future))

@@ -4,6 +4,7 @@ Owns the order of those steps and what each refusal is called. Must not know HTT
 deliveries are stored or turns run.
 """
 
+import asyncio
 import functools
 from typing import NamedTuple
 
@@ -92,6 +93,7 @@ class IngressService:
         self._runner = runner
         self._clock = clock
         self._held = 0
+        self._admitting: set[asyncio.Task[Admission]] = set()
         self.refusals = Refusals(clock, registry)
         answers = Counter(
             "clankie_ingress_answers",
@@ -144,11 +146,7 @@ class IngressService:
         if self._gate.state is GateState.DRAINING:
             admission = await self._known(key, opened.event_digest)
         else:
-            admission = await self._store.admit(
-                key, event_digest=opened.event_digest, expires_at_ms=event.expires_at_ms
-            )
-        if admission.claim is not None:
-            self._start(opened, admission.claim)
+            admission = await self._admitted(key, opened)
         waited = None
         if wait_seconds and (
             admission.state is not State.PENDING or self._held < MAX_HELD_REQUESTS
@@ -158,6 +156,24 @@ class IngressService:
                 admission = await self._settled(key, admission, wait_seconds)
         sealed = opened.seal_response_text(_result_text(admission))
         return Answer(200, msgspec.json.encode({"sealed": sealed}), waited)
+
+    async def _admitted(self, key: DeliveryKey, opened: OpenedIngress) -> Admission:
+        known = self._store.recall(key, event_digest=opened.event_digest)
+        if known is not None:
+            return known
+        # A task of its own: a tunnel that is lost amid the commit would else leave a delivery that nobody starts.
+        admitting = asyncio.get_running_loop().create_task(self._admit(key, opened))
+        self._admitting.add(admitting)
+        admitting.add_done_callback(self._admitting.discard)
+        return await asyncio.shield(admitting)
+
+    async def _admit(self, key: DeliveryKey, opened: OpenedIngress) -> Admission:
+        admission = await self._store.admit(
+            key, event_digest=opened.event_digest, expires_at_ms=opened.event.expires_at_ms
+        )
+        if admission.claim is not None:
+            self._start(opened, admission.claim)
+        return admission
 
     async def _known(self, key: DeliveryKey, event_digest: str) -> Admission:
         """A delivery that was admitted before; a machine that stops takes no new one."""
