@@ -30,7 +30,7 @@ demo: $(RUN)
 	$(BIN)/clankie demo $(ARGS)
 
 test: $(DEV)
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist worksteal $(ARGS)
 
 check: $(DEV)
 	$(BIN)/ruff check

@@ -1,10 +1,11 @@
 """Fixtures every test may use. Nothing here knows a role."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 import uvloop
 
 
@@ -29,6 +30,13 @@ class ManualClock:
     def set_wall(self, now_ms: int) -> None:
         """Someone sets the wall clock; monotonic time does not notice."""
         self._now_ms = now_ms
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_comes() -> Iterator[None]:
+    """A test that configures logging does so for itself alone."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture
