@@ -1,6 +1,8 @@
 """One suite, two databases: a test that takes `fleet` runs on SQLite and on a real PostgreSQL."""
 
+import asyncio
 import itertools
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -14,6 +16,27 @@ from postgres import PostgresServer
 _schemas = itertools.count(1)
 
 StartFleet = Callable[..., Awaitable[RunningFleet]]
+
+
+@pytest.fixture(scope="session")
+def made_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home where a fleet was started once, on SQLite: making a store anew for each test takes most of its time."""
+    home = tmp_path_factory.mktemp("fleet") / "clankie"
+    home.mkdir(mode=0o700)
+
+    async def make() -> None:
+        fleet = RunningFleet(home, ManualClock(), SqlitePlace(home / "fleet" / "fleet.db").url)
+        await fleet.start()
+        await fleet.close()
+
+    asyncio.run(make())
+    return home
+
+
+@pytest.fixture
+def home(made_home: Path, tmp_path: Path) -> Path:
+    """A copy of it, this test's own."""
+    return Path(shutil.copytree(made_home, tmp_path / "clankie"))
 
 
 @pytest.fixture(scope="session")

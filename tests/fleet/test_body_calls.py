@@ -250,7 +250,13 @@ async def test_a_credential_that_is_not_this_fleets_is_refused(plain_fleet: Runn
         installation_id=machine.installation,
         now_ms=plain_fleet.clock.now_ms(),
     )
-    for credential in ("", "x", forged, machine.credential[:-9] + machine.credential[-8:], machine.token):
+    for credential in (
+        "",
+        "x",
+        forged,
+        machine.credential[:-9] + machine.credential[-8:],
+        machine.token,
+    ):
         headers = machine.signed("verify-keys") | {"authorization": f"Bearer {credential}x"[:-1]}
         headers["authorization"] = headers["authorization"].strip()
         answer = await machine.send("verify-keys", headers)

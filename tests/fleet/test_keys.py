@@ -11,7 +11,14 @@ from clankie.protocol import Unauthorized
 from clankie.protocol.fleet_tokens import load_verify_keys, verify_host_credential
 from clankie.runtime.broker import Ed25519Credential
 from conftest import ManualClock
-from fleet.support import RunningFleet, verify
+from fleet.conftest import StartFleet
+from fleet.support import Place, RunningFleet, verify
+
+
+@pytest.fixture
+async def fleet(plain_fleet: RunningFleet) -> RunningFleet:
+    """On SQLite alone: no database decides what is here, but where a test takes `start_fleet` and `place`."""
+    return plain_fleet
 
 
 async def rotate(fleet: RunningFleet, *, force: bool = False) -> Any:
@@ -19,8 +26,9 @@ async def rotate(fleet: RunningFleet, *, force: bool = False) -> Any:
 
 
 async def test_a_rotation_goes_on_only_with_everyone_and_no_permit_fails_on_the_way(
-    fleet: RunningFleet, clock: ManualClock
+    start_fleet: StartFleet, place: Place, clock: ManualClock
 ) -> None:
+    fleet = await start_fleet(place)
     machine = await fleet.registered()
     edge = await fleet.linked(machine)
     trusted = machine.bootstrap["fleetVerifyKeysJson"]

@@ -15,6 +15,12 @@ from fleet.support import GUILD, USER, Answer, Place, RunningFleet
 KEYS = "/fleet/v1/keys"
 
 
+@pytest.fixture
+async def fleet(plain_fleet: RunningFleet) -> RunningFleet:
+    """On SQLite alone: no database decides what is here, but where a test takes `start_fleet` and `place`."""
+    return plain_fleet
+
+
 async def held(fleet: RunningFleet, work: Any) -> "asyncio.Task[Answer]":
     """The request once the fleet holds it."""
     task: asyncio.Task[Answer] = asyncio.get_running_loop().create_task(work)

@@ -4,6 +4,7 @@ Owns the composition. Every part is handed what it needs; none finds another by 
 does inside.
 """
 
+import asyncio
 from typing import Any, Final
 
 import msgspec
@@ -130,10 +131,11 @@ class FleetRole:
         """Answer what is held, take nothing new, commit what waits, close."""
         if self._reads is not None:
             self._reads.close()
-        if self._server is not None:
-            await self._server.stop(grace_seconds)
-        if self._local is not None:
-            await self._local.stop(min(grace_seconds, LAST_ANSWERS_SECONDS))
+        async with asyncio.TaskGroup() as group:
+            if self._server is not None:
+                group.create_task(self._server.stop(grace_seconds))
+            if self._local is not None:
+                group.create_task(self._local.stop(min(grace_seconds, LAST_ANSWERS_SECONDS)))
         self._metrics.stop()
         if self._upkeep is not None:
             await self._upkeep.stop()
