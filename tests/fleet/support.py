@@ -109,7 +109,7 @@ class RunningFleet:
             "CLANKIE_FLEET_STORE": store_url,
             **settings,
         }
-        self._http = httpx2.AsyncClient(trust_env=False, timeout=30, verify=False)  # noqa: S501 - no TLS here
+        self._http = httpx2.AsyncClient(trust_env=False, timeout=30, verify=False)
 
     @property
     def origin(self) -> str:
