@@ -4,6 +4,7 @@ Owns the command line. How it gets there is in `say_delivery`.
 """
 
 import os
+import sys
 from typing import Annotated
 
 import typer
@@ -38,6 +39,12 @@ def say(
 
     from clankie.cli.say_delivery import Said, deliver, shown  # noqa: PLC0415
     from clankie.runtime.config import load_config  # noqa: PLC0415
+    from clankie.runtime.logs import configure_logging  # noqa: PLC0415
 
+    config = load_config(os.environ).config
+    # Standard output is the answer's alone; why it takes its time is told beside it.
+    configure_logging(config.log.level, config.log.format, sys.stderr)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # half an emoji is a legal answer
     said = Said(text, server=server, channel=channel, speaker=speaker, owner=owner)
-    typer.echo(shown(asyncio.run(deliver(load_config(os.environ).config, said, fleet=fleet))))
+    typer.echo(shown(asyncio.run(deliver(config, said, fleet=fleet))))

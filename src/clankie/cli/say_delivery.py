@@ -6,6 +6,7 @@ Owns the event of a message that was typed and not read from Discord. Must not k
 import asyncio
 from dataclasses import dataclass
 from typing import Final
+from unicodedata import category
 
 from clankie.cli.private_ids import EDGE_TOKEN_ID, PRIVATE_SERVER
 from clankie.connection import Connection, FleetPermits, HttpTransport
@@ -16,6 +17,7 @@ from clankie.protocol.discord_ingress import (
     Failed,
     Reply,
 )
+from clankie.protocol.errors import ProtocolError
 from clankie.runtime.broker import FileBroker
 from clankie.runtime.clock import Clock, SystemClock
 from clankie.runtime.credentials import TokenCredential
@@ -44,6 +46,10 @@ class NoEdge(ClankieError):
     """This machine has no edge's token."""
 
 
+class Unsayable(ClankieError):
+    """What was typed makes no event of the contract. Nothing was sent."""
+
+
 class TurnFailed(ClankieError):
     """The machine said, sealed, that there is no answer."""
 
@@ -67,7 +73,6 @@ async def deliver(config: Config, said: Said, *, fleet: str | None) -> DiscordIn
 
     Raises:
         ClankieError: with the next step; what became of the turn is then not known from here.
-        ProtocolError: the message breaks the contract; nothing was sent.
     """
     token = FileBroker(config.broker_path).get(EDGE_TOKEN_ID, TokenCredential)
     if token is None:
@@ -84,18 +89,29 @@ async def deliver(config: Config, said: Said, *, fleet: str | None) -> DiscordIn
         permits = FleetPermits(origin, token.token, http=http, clock=clock)
         key = route.ingress_public_key or ""
         async with Connection(route.endpoint, key, permits, clock=clock, http=http) as connection:
-            return await connection.deliver(_event(said, route, clock.now_ms()))
+            try:
+                return await connection.deliver(_event(said, route, clock.now_ms()))
+            except ProtocolError as error:
+                raise Unsayable(
+                    f"that is no message: {error}",
+                    next_step="Say 1 to 16,384 characters; ids are digits, up to 20.",
+                ) from None
 
 
 def shown(result: DiscordIngressResult) -> str:
     """What a person reads. Raises TurnFailed."""
     match result:
         case Reply():
-            return result.text
+            return _printable(result.text)
         case Failed():
             message, next_step = _FAILURES[result.code]
             raise TurnFailed(message, next_step=next_step)
     return "(the machine chose to say nothing)"
+
+
+def _printable(text: str) -> str:
+    """Without what moves a terminal's cursor or colours it: an answer may repeat what anybody wrote."""
+    return "".join(each for each in text if each in "\n\t" or category(each) != "Cc")
 
 
 async def _route(routes: FleetRoutes, server: str, clock: Clock) -> EdgeRoute:
@@ -107,8 +123,8 @@ async def _route(routes: FleetRoutes, server: str, clock: Clock) -> EdgeRoute:
             return route
         if clock.monotonic() > until:
             raise ClankieError(
-                "the machine has not registered its key with the fleet",
-                next_step="See that its body runs, and what `clankie doctor` says there.",
+                "the machine has not registered its key with the fleet yet",
+                next_step="See that its body runs and reaches the fleet: /health there, and `clankie doctor`.",
             )
         await asyncio.sleep(KEY_LOOK_SECONDS)
 

@@ -32,11 +32,17 @@ def up() -> None:
     from clankie.runtime.logs import configure_logging, log_everything_else  # noqa: PLC0415
 
     class Announced(PrivateSystem):
-        """Says how to go on once everything is there."""
+        """Says how to go on once a message would get through."""
 
         async def start(self, shutdown: Shutdown) -> None:
             await super().start(shutdown)
-            typer.secho('Ready. In another terminal: clankie say "hello"', fg="green", err=True)
+            if await self.reachable():
+                typer.secho('Ready. In another terminal: clankie say "hello"', fg="green", err=True)
+            else:
+                typer.secho(
+                    "The body has not reached its fleet and gateway yet, and tries on.", err=True
+                )
+                typer.secho("Next: `clankie doctor`, in another terminal.", err=True)
 
     config = load_config(os.environ).config
     configure_logging(config.log.level, config.log.format, sys.stderr)

@@ -3,6 +3,7 @@
 Owns reading a route. Must not know what is delivered there. What the fleet adds to the answer later is passed over.
 """
 
+import re
 from typing import Annotated, Final
 
 import msgspec
@@ -15,6 +16,7 @@ from clankie.runtime.errors import ClankieError
 
 ROUTES_PATH: Final = "/fleet/v1/edge/routes"
 _OK, _UNAUTHORIZED, _NOT_FOUND = 200, 401, 404
+_DISCORD_ID: Final = re.compile(r"[0-9]{1,20}")
 
 
 class RouteUnknown(ClankieError):
@@ -71,20 +73,26 @@ class FleetRoutes:
 
     async def of_server(self, guild_id: str) -> EdgeRoute:
         """The route of a server. Raises RouteUnknown, FleetUnavailable."""
-        return await self._find(f"guildId={guild_id}", f"server {guild_id}")
+        return await self._find("guildId", guild_id, "server")
 
     async def of_person(self, user_id: str) -> EdgeRoute:
         """The route of a person's direct messages. Raises RouteUnknown, FleetUnavailable."""
-        return await self._find(f"userId={user_id}", f"user {user_id}")
+        return await self._find("userId", user_id, "user")
 
-    async def _find(self, query: str, what: str) -> EdgeRoute:
+    async def _find(self, name: str, discord_id: str, what: str) -> EdgeRoute:
+        if not _DISCORD_ID.fullmatch(discord_id):
+            raise RouteUnknown(
+                f"that is no {what}'s id", next_step="Give Discord's own id: up to 20 digits."
+            )
         try:
-            answer = await self._http.get(f"{self._url}?{query}", self._headers)
-        except (NoAnswer, AnswerTooLarge) as error:
-            raise _unavailable(type(error).__name__) from None
+            answer = await self._http.get(f"{self._url}?{name}={discord_id}", self._headers)
+        except NoAnswer as error:
+            raise _unavailable(error.reason) from None
+        except AnswerTooLarge:
+            raise _unavailable("what answered is no fleet") from None
         if answer.status == _NOT_FOUND:
             raise RouteUnknown(
-                f"the fleet has no route for {what} on this edge",
+                f"the fleet has no route for {what} {discord_id} on this edge",
                 next_step="Link it: `clankie fleet link add --help` says how.",
             )
         if answer.status == _UNAUTHORIZED:
@@ -96,7 +104,7 @@ class FleetRoutes:
             raise _unavailable(str(answer.status))
         try:
             return msgspec.json.decode(answer.body, type=EdgeRoute)
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeDecodeError):
             raise _unavailable("what answered is no fleet") from None
 
 
