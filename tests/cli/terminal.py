@@ -41,6 +41,10 @@ class Terminal:
         """As the kernel does for Ctrl-C, before the program reads its terminal."""
         self._process.send_signal(signal.SIGINT)
 
+    def send_signal(self, number: signal.Signals) -> None:
+        """As a supervisor, or a terminal that is closed, would."""
+        self._process.send_signal(number)
+
     def _read(self, seconds: float, text: str | None) -> str:
         start, deadline = len(self.shown), time.monotonic() + seconds
         while text is None or text not in self.shown[start:]:

@@ -2,17 +2,22 @@
 
 import logging
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import structlog
 
+from clankie.cli import demo_scenes
+from clankie.cli.demo_evidence import Evidence
 from clankie.cli.demo_play import run_demo
 from clankie.cli.demo_screen import Screen
-from clankie.cli.demo_stage import Stage
+from clankie.cli.private_system import PrivateSystem
+from clankie.runtime.errors import RoleFailed
 from cli.terminal import ANSI, terminal
 
 MESSAGE = "Where is the spare key?"
@@ -31,6 +36,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
         "TERM": "xterm-256color",
         "CLANKIE_HOME": str(tmp_path / "theirs"),
         "CLANKIE_BODY_PORT": "no port",
+        "CLANKIE_FLEET_ORIGIN": "nowhere",
         "HTTP_PROXY": "http://127.0.0.1:9",
     }
 
@@ -69,14 +75,16 @@ def test_without_a_terminal_it_plays_its_script_and_every_claim_holds(
     assert max(map(len, done.stdout.splitlines())) <= columns
     assert "\x1b" not in done.stdout
     assert "NOT TRUE" not in done.stdout
-    assert done.stdout.count("  ok  ") == 14
-    assert MESSAGE in column(done.stdout, 1)
-    assert MESSAGE in column(done.stdout, 3)
-    relay = column(done.stdout, 2)
-    assert "sealed" in relay
-    assert "spare" not in relay
-    assert "4242" not in relay
-    for shown in ("401", "409", "failed/interrupted"):
+    assert done.stdout.count("  ok  ") == 17
+    connection, fleet, gateway, body = (column(done.stdout, number) for number in range(1, 5))
+    assert MESSAGE in connection
+    assert MESSAGE in body
+    assert "digest" in fleet
+    assert "sealed" in gateway
+    for blind in (fleet, gateway):
+        assert "spare" not in blind
+        assert "4242" not in blind
+    for shown in ("401", "404", "409", "failed/interrupted"):
         assert shown in done.stdout
     assert left_behind(environ) == []
 
@@ -88,7 +96,7 @@ def test_a_terminal_that_knows_no_such_characters_gets_others(environ: dict[str,
 
 
 def test_what_a_person_types_travels_the_whole_way_until_they_quit(environ: dict[str, str]) -> None:
-    with terminal(["demo"], environ) as screen:
+    with terminal(["demo"], environ, columns=160) as screen:
         screen.until("you> ")
         screen.type("[bold]ahoy[/bold] 🦜\n")
         shown = ANSI.sub("", screen.until("you> "))
@@ -136,6 +144,23 @@ def test_an_interruption_of_the_script_ends_it_and_leaves_nothing(environ: dict[
     assert left_behind(environ) == []
 
 
+@pytest.mark.parametrize(
+    ("number", "moment"),
+    [(signal.SIGTERM, "1. One message"), (signal.SIGHUP, "you> ")],
+    ids=["term", "hup"],
+)
+def test_whoever_ends_the_process_leaves_nothing_behind(
+    environ: dict[str, str], number: signal.Signals, moment: str
+) -> None:
+    with terminal(["demo"], environ) as screen:
+        screen.until(moment)
+        screen.send_signal(number)
+        screen.send_signal(number)  # a second one does not cut the tidying short
+        assert screen.end() == 128 + number
+        assert "Traceback" not in screen.shown
+    assert left_behind(environ) == []
+
+
 @pytest.fixture
 def own_logging() -> Iterator[None]:
     """The demo logs to itself; what was set up before comes back."""
@@ -148,16 +173,43 @@ def own_logging() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("lie", "value"),
-    [("is_written_anywhere", True), ("private_modes", False), ("turns_started", 2)],
+    ("owner", "lies", "told"),
+    [
+        (
+            Evidence,
+            {"is_written_anywhere": True, "private_modes": False},
+            ["no file and no log line", "nobody but this user"],
+        ),
+        (demo_scenes, {"answered": 2}, ["all that the body answered"]),
+        # a word that fleet and gateway do see
+        (demo_scenes, {"MESSAGE": "discord"}, ["the fleet was told", "the gateway saw ciphertext"]),
+    ],
+    ids=["left behind", "another way", "seen"],
 )
 async def test_a_claim_that_does_not_hold_fails_the_demo(
     own_logging: None,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    lie: str,
-    value: object,
+    owner: object,
+    lies: dict[str, object],
+    told: list[str],
 ) -> None:
-    monkeypatch.setattr(Stage, lie, lambda *_: value)
+    for name, value in lies.items():
+        monkeypatch.setattr(owner, name, value if name.isupper() else lambda *_, lie=value: lie)
     assert not await run_demo(Screen(), interactive=False)
-    assert "NOT TRUE" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    for claim in told:
+        assert f"NOT TRUE  {claim}" in shown
+
+
+async def test_a_demo_whose_body_does_not_get_through_says_so_and_leaves_nothing(
+    own_logging: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async def in_vain(_: PrivateSystem) -> bool:
+        return False
+
+    monkeypatch.setattr(PrivateSystem, "reachable", in_vain)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(RoleFailed, match="did not get through"):
+        await run_demo(Screen(), interactive=False)
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - a Path would block, says the linter of this line

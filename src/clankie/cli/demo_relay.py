@@ -1,74 +1,124 @@
-"""The demo's relay: a real HTTP hop that passes bytes on and remembers what it could see.
+"""The demo's relays: real HTTP hops that pass bytes on and remember what whoever stands behind them could see.
 
-It stands where a gateway stands and holds no key at all. Must not know what an envelope is.
+One stands before the gateway, one before the fleet. Neither holds a key. Must not know what an envelope is.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from clankie.connection.http import HttpTransport, NoAnswer
+import httpx2
+
 from clankie.runtime.http import HttpServer
 
-MAX_REQUEST_BYTES = 131_072
+MAX_REQUEST_BYTES: Final = 131_072
 """What a body reads at most (wire.md 8)."""
+CONNECT_SECONDS: Final = 5.0
+
+Headers = list[tuple[bytes, bytes]]
+_OF_ONE_HOP: Final = frozenset((b"host", b"connection", b"content-length", b"transfer-encoding"))
+_NOBODY_THERE: Final = (503, b'{"error":"unavailable"}')
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One request and its answer, as the relay saw them."""
+    """One request and its answer, as the relay saw them.
 
+    Attributes:
+        path: with the query.
+        heads: every header that passed, names and values.
+    """
+
+    method: str
     path: str
     request: bytes
     status: int
     answer: bytes
+    heads: bytes
+
+    def shows(self, text: str) -> bool:
+        """Whether the text can be read anywhere in it."""
+        needle = text.encode("utf-8")
+        return any(
+            needle in part for part in (self.path.encode(), self.request, self.answer, self.heads)
+        )
 
 
 class Relay:
-    """Listens on loopback and forwards to one body. `start` once, `stop` once."""
+    """Listens on loopback and forwards to one port of it. `start` once, `stop` once.
 
-    def __init__(self) -> None:
-        self._http = HttpTransport()
+    Args:
+        to_port: where it forwards.
+    """
+
+    def __init__(self, to_port: int) -> None:
+        self._origin = f"http://127.0.0.1:{to_port}"
+        # No time-out for answers: whoever asked gives up when it wants to, and that ends the request here.
+        self._http = httpx2.AsyncClient(
+            trust_env=False,
+            follow_redirects=False,
+            timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+        )
         self._server = HttpServer(self._app, "127.0.0.1", 0)
-        self._origin = ""
         self.passages: list[Passage] = []
 
     @property
-    def endpoint(self) -> str:
-        """Where connections reach it."""
+    def origin(self) -> str:
+        """Where it is reached."""
         return f"http://127.0.0.1:{self._server.port}"
 
-    def forward_to(self, port: int) -> None:
-        """Pass requests on to this port of loopback from now on."""
-        self._origin = f"http://127.0.0.1:{port}"
+    def last(self, path: str) -> Passage:
+        """The latest passage on a path."""
+        return next(each for each in reversed(self.passages) if each.path == path)
 
     async def start(self) -> None:
         await self._server.start()
 
     async def stop(self) -> None:
         await self._server.stop(0)
-        await self._http.close()
+        await self._http.aclose()
 
-    async def pass_on(self, path: str, request: bytes, wait_seconds: int = 0) -> Passage:
-        """Forward bytes, its own or a caller's: whoever can reach a body may send it anything."""
-        try:
-            answer = await self._http.post(self._origin + path, request, wait_seconds)
-            passage = Passage(path, request, answer.status, answer.body)
-        except NoAnswer:
-            passage = Passage(path, request, 503, b'{"error":"host_unavailable"}')
-        self.passages.append(passage)
+    async def pass_on(
+        self, method: str, path: str, request: bytes = b"", headers: Headers | None = None
+    ) -> Passage:
+        """Forward bytes, its own or a caller's: whoever stands here may send anything."""
+        passage, _ = await self._forward(method, path, request, headers or [])
         return passage
+
+    async def _forward(
+        self, method: str, path: str, request: bytes, headers: Headers
+    ) -> tuple[Passage, Headers]:
+        try:
+            answer = await self._http.request(
+                method, self._origin + path, content=request, headers=headers
+            )
+            status, body, back = answer.status_code, answer.content, answer.headers.raw
+        except httpx2.TransportError:
+            (status, body), back = _NOBODY_THERE, []
+        heads = b"\n".join(name + b": " + value for name, value in [*headers, *back])
+        passage = Passage(method, path, request, status, body, heads)
+        self.passages.append(passage)
+        return passage, back
 
     async def _app(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         request = await _read(receive)
         if request is None:
             return
-        passage = await self.pass_on(scope["path"], request, _wait(scope["headers"]))
-        headers = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(passage.answer)).encode("ascii")),
-        ]
+        path, query = scope["raw_path"].decode("ascii"), scope["query_string"].decode("ascii")
+        passage, back = await self._forward(
+            scope["method"],
+            f"{path}?{query}" if query else path,
+            request,
+            _carried(scope["headers"]),
+        )
+        length = (b"content-length", str(len(passage.answer)).encode("ascii"))
+        headers = [*_carried(back), *([length] if passage.status != 304 else [])]
         await send({"type": "http.response.start", "status": passage.status, "headers": headers})
         await send({"type": "http.response.body", "body": passage.answer})
+
+
+def _carried(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
+    return [(name, value) for name, value in headers if name.lower() not in _OF_ONE_HOP]
 
 
 async def _read(receive: Any) -> bytes | None:
@@ -83,9 +133,3 @@ async def _read(receive: Any) -> bytes | None:
         if not message.get("more_body"):
             return body
     return None
-
-
-def _wait(headers: list[tuple[bytes, bytes]]) -> int:
-    """The seconds of `Prefer: wait=N`, as a connection writes it."""
-    prefer = dict(headers).get(b"prefer", b"")
-    return int(prefer.removeprefix(b"wait=") or 0)

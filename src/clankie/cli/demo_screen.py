@@ -13,14 +13,17 @@ from rich.text import Text
 
 PARTIES: Final = (
     ("connection", "knows Discord; seals", "cyan"),
-    ("relay", "what it sees, all of it", "yellow"),
+    ("fleet", "permits; all that it is told", "magenta"),
+    ("gateway", "carries; all that it sees", "yellow"),
     ("body", "the owner's machine", "green"),
 )
 WIDEST: Final = 160
 """Columns. Wider, the eye loses the row."""
 
-Row = tuple[str, str, str]
+JourneyRow = tuple[str, str, str, str]
 """What each party saw at one moment."""
+Row = tuple[str, str, str]
+"""What was tried, what came back, and how many turns there are."""
 
 
 class Screen:
@@ -39,8 +42,8 @@ class Screen:
         self._console.print()
         self._console.print(Text(text, style="bold"))
 
-    def journey(self, rows: Sequence[Row]) -> None:
-        """The three parties side by side; time goes down."""
+    def journey(self, rows: Sequence[JourneyRow]) -> None:
+        """The four parties side by side; time goes down."""
         table = Table(box=box.ROUNDED, show_lines=True, expand=True)
         for name, what, colour in PARTIES:
             head = Text.assemble((name, f"bold {colour}"), "\n", (what, "dim"))

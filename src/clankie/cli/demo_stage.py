@@ -1,13 +1,14 @@
-"""The demo's parties, for real: a body with its store, a relay, a permit signer and a connection, all on loopback.
+"""The demo's parties, for real: a private system in a temporary home, an edge's connection, and a relay before the
+fleet and one before the gateway, all on loopback.
 
-Owns putting them up and taking them down. Must not know the script, nor how anything looks.
+Owns putting them up and taking them down. What they left behind is in `demo_evidence`. Must not know the script, nor
+how anything looks.
 """
 
 import io
 import itertools
-import json
-import os
 import shutil
+import socket
 import tempfile
 from pathlib import Path
 from types import TracebackType
@@ -15,27 +16,27 @@ from typing import Any, Final, Self
 
 from msgspec import UNSET, UnsetType
 
-from clankie.body.keys import ingress_key
-from clankie.body.role import BodyRole
+from clankie.cli.demo_evidence import Evidence
 from clankie.cli.demo_relay import Relay
-from clankie.connection import Connection, LocalPermits
-from clankie.protocol import base64url
-from clankie.protocol.discord_ingress import ContextMessage, DiscordIngressEvent
-from clankie.protocol.discord_ingress_crypto import OpenedIngress, open_discord_ingress
-from clankie.protocol.errors import Cause
-from clankie.protocol.fleet_tokens import VerifyKeys, host_id
-from clankie.protocol.primitives import Ed25519PrivateKey, P256PrivateKey, random_bytes
+from clankie.cli.private_ids import EDGE_TOKEN_ID, PRIVATE_SERVER
+from clankie.cli.private_system import PrivateSystem
+from clankie.connection import Connection, FleetPermits, HttpTransport
+from clankie.connection.fleet_routes import EdgeRoute, FleetRoutes
+from clankie.protocol.discord_ingress import (
+    DISCORD_INGRESS_PATH,
+    ContextMessage,
+    DiscordIngressEvent,
+)
 from clankie.runtime.broker import FileBroker
 from clankie.runtime.clock import SystemClock
 from clankie.runtime.config import load_config
+from clankie.runtime.credentials import TokenCredential
+from clankie.runtime.errors import RoleFailed
 from clankie.runtime.lifecycle import Shutdown
 from clankie.runtime.logs import configure_logging
 
-TENANT: Final = "tn_demo" + "2" * 16
-ACCOUNT: Final = "demo"
 EVENT_LIFE_MS: Final = 300_000
 _FIRST_SNOWFLAKE: Final = 1_420_000_000_000_000_000
-REFUSED: Final = "clankie_ingress_refused_total"
 _VERSION: Final = "demo"
 
 
@@ -43,24 +44,34 @@ class Stage:
     """Everything the demo plays with. Use it as a context manager: on leaving, its home is deleted.
 
     Attributes:
-        home: the body's home, gone when the stage is.
-        relay: the hop in the middle.
-        connection: the edge's end; it reaches the body through the relay alone.
+        home: where every role keeps what it keeps, gone when the stage is.
+        system: fleet, gateway and body.
+        to_fleet, to_gateway: the relays; the system's own roles ask the fleet through its relay, too.
+        route: where events go, as the fleet tells the edge.
+        permits: the edge's way to the fleet.
+        connection: the edge's end; it reaches the body through the relay and the gateway alone.
+        evidence: what the roles wrote, logged and counted.
     """
+
+    system: PrivateSystem
+    route: EdgeRoute
+    permits: FleetPermits
+    connection: Connection
 
     def __init__(self) -> None:
         self._clock = SystemClock()
         self._log = io.StringIO()
-        self.home = Path(tempfile.mkdtemp(prefix="clankie-demo-"))
         self._ids = itertools.count(_FIRST_SNOWFLAKE + self._clock.now_ms())
-        self._fleet_key = Ed25519PrivateKey.generate()
-        self._installation = base64url.encode(random_bytes(16))
         self._channel = str(next(self._ids))
-        self._ingress_key: P256PrivateKey | None = None
-        self._body: BodyRole | None = None
-        self.relay = Relay()
-        self.permits = LocalPermits(self._fleet_key, self._clock)
-        self.connection: Connection
+        self._http = HttpTransport()
+        fleet_port, gateway_port = _free_ports()
+        self.to_fleet, self.to_gateway = Relay(fleet_port), Relay(gateway_port)
+        self._ports = {
+            "CLANKIE_FLEET_PORT": str(fleet_port),
+            "CLANKIE_GATEWAY_PORT": str(gateway_port),
+        }
+        self._running: PrivateSystem | None = None
+        self.home = Path(tempfile.mkdtemp(prefix="clankie-demo-"))
 
     async def __aenter__(self) -> Self:
         try:
@@ -79,14 +90,14 @@ class Stage:
         await self._take_down()
 
     @property
-    def registered_public_key(self) -> str:
-        """What the body registers with a fleet, and connections seal to."""
-        return base64url.encode(self._key().public_point())
+    def path(self) -> str:
+        """Of the machine's ingress at the gateway."""
+        return f"/h/{self.route.host_id}{DISCORD_INGRESS_PATH}"
 
-    async def restart_body(self) -> None:
-        """Stop the body in the middle of whatever it does, and start it again over the same home."""
-        await self._stop_body()
-        await self._start_body()
+    async def restart(self) -> None:
+        """Stop all roles in the middle of whatever they do, and start them again over the same home."""
+        await self._stop_system()
+        await self._start_system()
 
     def event(
         self, content: str, *, before: str | None = None, **changes: Any
@@ -109,12 +120,12 @@ class Stage:
             )
         fields: dict[str, Any] = {
             "schema_version": 1,
-            "tenant_id": TENANT,
-            "installation_id": self._installation,
+            "tenant_id": self.route.tenant_id,
+            "installation_id": self.route.installation_id,
             "delivery_id": f"discord:{message}",
             "event_at_ms": now_ms,
             "expires_at_ms": now_ms + EVENT_LIFE_MS,
-            "guild_id": "1337",
+            "guild_id": PRIVATE_SERVER,
             "channel_id": self._channel,
             "message_id": message,
             "actor_id": "4242",
@@ -125,108 +136,69 @@ class Stage:
         }
         return DiscordIngressEvent(**(fields | changes))
 
-    def open_as_the_body(self, request: bytes) -> OpenedIngress:
-        """What the body's key makes of bytes that the relay saw. Raises Unauthorized."""
-        return open_discord_ingress(
-            request,
-            tenant_id=TENANT,
-            installation_id=self._installation,
-            private_key=self._key(),
-            verify_keys=VerifyKeys([self._fleet_key.public_key()]),
-            now_ms=self._clock.now_ms(),
-        )
-
-    def turns_started(self, event: DiscordIngressEvent) -> int:
-        """How often the captain began the turn of this delivery, by the captain's own journal on disk."""
-        return self._journal().count(f"start {event.delivery_id}")
-
-    def turns_ended(self, event: DiscordIngressEvent) -> int:
-        """How often it came to its end."""
-        return self._journal().count(f"end {event.delivery_id}")
-
-    def log_lines(self, event: DiscordIngressEvent) -> list[dict[str, Any]]:
-        """What the body logged of this delivery."""
-        lines = map(json.loads, self._log.getvalue().splitlines())
-        return [line for line in lines if line.get("delivery_id") == event.delivery_id]
-
-    def refused(self) -> dict[str, int]:
-        """How many envelopes the body did not open since it started, by the cause that it alone counts."""
-        read = self._running().registry.get_sample_value
-        counts = {cause: read(REFUSED, {"cause": cause}) for cause in Cause}
-        return {cause.value: int(count) for cause, count in counts.items() if count}
-
-    def is_written_anywhere(self, text: str) -> bool:
-        """Whether the text lies plain in the log, or in any file under the body's home."""
-        needle = text.encode("utf-8")
-        files = (path for path in self.home.rglob("*") if path.is_file())
-        return text in self._log.getvalue() or any(needle in path.read_bytes() for path in files)
-
-    def private_modes(self) -> bool:
-        """Whether nobody but this user can read a file or enter a folder under the home."""
-        return all(path.stat().st_mode & 0o077 == 0 for path in [self.home, *self.home.rglob("*")])
-
     async def _put_up(self) -> None:
         configure_logging("debug", "json", self._log)
-        self._write_bootstrap()
-        await self._start_body()
-        await self.relay.start()
-        self.connection = Connection(
-            self.relay.endpoint, self.registered_public_key, self.permits, clock=self._clock
-        )
-
-    async def _take_down(self) -> None:
-        try:
-            if hasattr(self, "connection"):
-                await self.connection.close()
-            await self.relay.stop()
-            await self._stop_body()
-        finally:
-            shutil.rmtree(self.home)
-
-    async def _start_body(self) -> None:
+        await self.to_fleet.start()
+        await self.to_gateway.start()
         # Only these settings: the demo is the same whatever CLANKIE_* says.
-        settings = {
+        settings = self._ports | {
+            "CLANKIE_FLEET_LOCAL_PORT": "0",
+            "CLANKIE_FLEET_ORIGIN": self.to_fleet.origin,
+            "CLANKIE_GATEWAY_LOCAL_PORT": "0",
+            "CLANKIE_GATEWAY_FLEET_ORIGIN": self.to_fleet.origin,
             "CLANKIE_BODY_PORT": "0",
             "CLANKIE_CAPTAIN_OPTIONS_SCRIPT": "messages",
             "CLANKIE_CAPTAIN_OPTIONS_JOURNAL": str(self.home / "journal"),
         }
-        config = load_config(settings, self.home).config
-        broker = FileBroker(config.broker_path)
-        self._body = BodyRole(config, broker, _VERSION, clock=self._clock)
-        await self._body.start(Shutdown())
-        self._ingress_key = ingress_key(broker, host_id(ACCOUNT, self._installation))
-        self.relay.forward_to(self._body.port)
-
-    async def _stop_body(self) -> None:
-        if self._body is not None:
-            body, self._body = self._body, None
-            await body.stop(0)
-
-    def _write_bootstrap(self) -> None:
-        bootstrap = {
-            "hostCredential": "the-demo-has-no-gateway",
-            "credentialExpiresAtMs": self._clock.now_ms() + EVENT_LIFE_MS,
-            "gatewayOrigin": "http://127.0.0.1:1",
-            "tenantId": TENANT,
-            "accountId": ACCOUNT,
-            "installationId": self._installation,
-            "fleetVerifyKeysJson": VerifyKeys([self._fleet_key.public_key()]).json(),
-        }
-        descriptor = os.open(
-            self.home / "bootstrap.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600
+        self._config = load_config(settings, self.home).config
+        self._broker = FileBroker(self._config.broker_path)
+        await self._start_system()
+        token = self._broker.get(EDGE_TOKEN_ID, TokenCredential)
+        if token is None:
+            raise RuntimeError("the private system kept no token for its edge")
+        self.route = await FleetRoutes(self.to_fleet.origin, token.token, self._http).of_server(
+            PRIVATE_SERVER
         )
-        with os.fdopen(descriptor, "w") as file:
-            json.dump(bootstrap, file)
+        self.permits = FleetPermits(
+            self.to_fleet.origin, token.token, http=self._http, clock=self._clock
+        )
+        # The relay in place of the gateway, as a proxy in front of one would stand.
+        self.connection = Connection(
+            f"{self.to_gateway.origin}/h/{self.route.host_id}",
+            self.route.ingress_public_key or "",
+            self.permits,
+            clock=self._clock,
+            http=self._http,
+        )
+        self.evidence = Evidence(self.home, self._log, self._broker, self._clock)
 
-    def _journal(self) -> list[str]:
-        return (self.home / "journal").read_text().splitlines()
+    async def _take_down(self) -> None:
+        try:
+            await self._stop_system()
+            await self.to_gateway.stop()
+            await self.to_fleet.stop()
+            await self._http.close()
+        finally:
+            shutil.rmtree(self.home)
 
-    def _running(self) -> BodyRole:
-        if self._body is None:
-            raise RuntimeError("the body does not run")
-        return self._body
+    async def _start_system(self) -> None:
+        self._running = self.system = PrivateSystem(self._config, self._broker, _VERSION)
+        await self.system.start(Shutdown())
+        if not await self.system.reachable():
+            raise RoleFailed(
+                "the body of the demo did not get through to its fleet and gateway",
+                next_step="Run it again on a machine that is less busy; if it stays so, report it.",
+            )
 
-    def _key(self) -> P256PrivateKey:
-        if self._ingress_key is None:
-            raise RuntimeError("the body was not started")
-        return self._ingress_key
+    async def _stop_system(self) -> None:
+        system, self._running = self._running, None
+        if system is not None:
+            await system.stop(0)
+
+
+def _free_ports() -> tuple[int, int]:
+    """Two ports of loopback that nobody listens on now."""
+    with socket.socket() as one, socket.socket() as other:
+        for each in (one, other):
+            each.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Coroutine
 from typing import Any, Final, Self
 
+from clankie.cli.demo_scenes import stage_journey
 from clankie.cli.demo_screen import Screen
 from clankie.cli.demo_stage import Stage
-from clankie.cli.demo_views import journey_rows
 from clankie.protocol.errors import ProtocolError
 from clankie.runtime.errors import ClankieError
 
@@ -48,10 +48,7 @@ async def _deliver(stage: Stage, screen: Screen, text: str) -> None:
     except ProtocolError as error:
         screen.say(f"That is no event: {error}")
         return
-    passage = stage.relay.passages[-1]
-    opened = stage.open_as_the_body(passage.request)
-    turns = stage.turns_started(event)
-    screen.journey(journey_rows(event, passage, opened.event, turns, result))
+    screen.journey(stage_journey(stage, event, result))
 
 
 class Typed:

@@ -1,6 +1,6 @@
-"""What each party of the demo saw of one request, in words. Pure: bytes in, rows out.
+"""What each party of the demo saw of one delivery, in words. Pure: bytes in, rows out.
 
-Owns what is told of the relay's bytes. Must not know the parties themselves, nor how anything looks.
+Owns what is told of the relays' bytes. Must not know the parties themselves, nor how anything looks.
 """
 
 import json
@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from clankie.cli.demo_relay import Passage
-from clankie.cli.demo_screen import Row
+from clankie.cli.demo_screen import JourneyRow
 from clankie.protocol import base64url
 from clankie.protocol.discord_ingress import (
     DiscordIngressEvent,
@@ -23,32 +23,47 @@ from clankie.protocol.discord_ingress import (
 
 HEAD: Final = 10
 TAIL: Final = 5
-"""Characters shown of a long text's beginning and end: both fit a third of 80 columns."""
+"""Characters shown of a long text's beginning and end: both fit a quarter of 80 columns."""
 
 
 def journey_rows(
     sent: DiscordIngressEvent,
+    asked: Passage,
     passage: Passage,
     opened: DiscordIngressEvent,
     turns: int,
     result: DiscordIngressResult,
-) -> list[Row]:
-    """One message's whole way, as rows for the three parties."""
+) -> list[JourneyRow]:
+    """One message's whole way, as rows for the four parties.
+
+    Args:
+        asked: the permit's passage to the fleet.
+        passage: the envelope's passage to the gateway.
+        opened: what the body made of the envelope.
+        turns: how many the captain began.
+    """
     envelope = parse_envelope(passage.request)
     claims = unverified_claims(envelope.permit)
+    told = json.loads(asked.request)
     answer = json.loads(passage.answer)["sealed"]
-    relayed = (
-        f"→ POST, {len(passage.request):,} bytes\nsealed {short(envelope.sealed)}\n"
-        f"permit, {claims['exp'] - claims['iat']} s, says:\n"
-        f"to {claims['tid']}\nof {short(claims['dig'])}"
+    permitted = (
+        f"← asked about\n{short(told['deliveryId'])}\nserver {told.get('guildId', '-')}\n"
+        f"to\n{short(told['tenantId'])}\ndigest\n{short(told['digest'])}\n"
+        f"→ {claims['exp'] - claims['iat']} s permit"
     )
-    asked = f"→ sealed for the body\npermit fetched for digest\n{short(claims['dig'])}"
-    admitted = f"admitted on disk\n{counted(turns)} begun"
-    relayed_back = f"← {passage.status}, {len(passage.answer):,} bytes\nsealed {short(answer)}"
+    carried = (
+        f"← {len(passage.request):,} bytes\nsealed\n{short(envelope.sealed)}\n"
+        f"permit says: to\n{short(claims['tid'])}\ndigest\n{short(claims['dig'])}"
+    )
+    taken = (
+        f"← by its tunnel; permit holds; opened:\n{described(opened)}\n"
+        f"admitted on disk\n{counted(turns)} begun"
+    )
+    carried_back = f"→ {passage.status}, {len(passage.answer):,} bytes\nsealed\n{short(answer)}"
     return [
-        (described(sent), "", ""),
-        (asked, relayed, f"→ permit holds; opened:\n{described(opened)}\n{admitted}"),
-        (f"← opened: {result_text(result)}", relayed_back, "← sealed for that request"),
+        (described(sent), "", "", ""),
+        ("→ may I? a digest\n→ sealed for the body", permitted, carried, taken),
+        (f"← opened: {result_text(result)}", "", carried_back, "→ sealed for that request"),
     ]
 
 
