@@ -46,14 +46,15 @@ class Pace:
     Attributes:
         hold: how long the body is asked to hold a request (`Prefer: wait`); 0 to 25.
         poll_first, poll_longest: from one poll to the next, doubling, when the body does not hold.
-        retry_first, retry_longest: the pause after a failed try, doubling, before jitter.
+        retry_first, retry_longest: the pause after a failed try, doubling, before jitter. Short enough that what waited
+            for a part that failed goes on within ten seconds of its return.
     """
 
     hold: int = 25
     poll_first: float = 0.25
     poll_longest: float = 3.0
     retry_first: float = 0.5
-    retry_longest: float = 15.0
+    retry_longest: float = 8.0
 
 
 class Patience:
