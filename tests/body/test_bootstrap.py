@@ -50,7 +50,7 @@ def test_no_file_is_no_managed_body(home: Path) -> None:
         {"gatewayOrigin": "http://localhost:9000"},
         {"gatewayOrigin": "https://gateway.example:8443"},
         {"accountId": "a" * 128},
-        {"fleetVerifyKeysJson": keys_json(FLEET_KEY, Ed25519PrivateKey.generate())},
+        {"fleetVerifyKeysJson": keys_json(FLEET_KEY, Ed25519PrivateKey(bytes(range(32))))},
     ],
     ids=str,
 )

@@ -9,7 +9,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
-from clankie.fleet.admin.guard import admin_bearer
+from clankie.fleet.admin.bearer import admin_bearer
 from fleet.support import RunningFleet
 
 EXAMPLES = 8
@@ -66,5 +66,5 @@ async def test_the_administration_is_described_to_administrators(
     answer = await plain_fleet._http.get(url, headers=headers)
     schema = schemathesis.openapi.from_dict(json.loads(answer.content))
     schema.validate()
-    assert len(set(schema)) == 28  # 27 calls and /metrics
+    assert len(set(schema)) == 29  # 28 calls and /metrics
     assert (await plain_fleet._http.get(url)).status_code == 401

@@ -5,7 +5,7 @@ does inside.
 """
 
 import functools
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from prometheus_client import CollectorRegistry
@@ -19,10 +19,11 @@ from clankie.body.ingress.identity import IngressGate, IngressIdentity
 from clankie.body.ingress.service import IngressService, settle
 from clankie.body.keys import fingerprint, ingress_key, store_key
 from clankie.body.managed import ManagedLink
+from clankie.body.operator import operator_bearer, operator_web
 from clankie.body.turns.contracts import RunnerLimits
 from clankie.body.turns.runner import TurnRunner
 from clankie.body.turns.sessions import DurableSessions
-from clankie.body.web import body_web
+from clankie.body.web import LocalRoutes, body_web
 from clankie.captain.port import Captain
 from clankie.captain.registry import create_captain
 from clankie.protocol.fleet_tokens import host_id
@@ -31,6 +32,7 @@ from clankie.runtime.clock import Clock, SystemClock
 from clankie.runtime.database_errors import DatabaseUnavailable, DatabaseUnreachable
 from clankie.runtime.http import HttpServer
 from clankie.runtime.lifecycle import Shutdown
+from clankie.runtime.loopback_guard import LoopbackGuard
 from clankie.runtime.secrets import resolve_secret
 from clankie.runtime.settings import Config
 from clankie.runtime.telemetry import Metrics
@@ -112,8 +114,12 @@ class BodyRole:
             self._version, self._gate, service.refusals, store, runner, self._link
         )
         metrics = self._metrics if self._config.metrics.enabled else None
-        web = body_web(health, metrics, self._version)
-        self._server = HttpServer(IngressRoute(service, web), body.host, body.port)
+        operator: Any = operator_web(store, service.sightings, lambda: self._gate.identity)
+        local = LocalRoutes(
+            LoopbackGuard(operator, operator_bearer(self._broker)),
+            body_web(health, metrics, self._version),
+        )
+        self._server = HttpServer(IngressRoute(service, local), body.host, body.port)
         await self._server.start()
         self._metrics.start()
         if self._link is not None:

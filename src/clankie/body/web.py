@@ -13,6 +13,8 @@ from litestar.openapi import OpenAPIConfig, ResponseSpec
 from litestar.openapi.plugins import JsonRenderPlugin
 
 from clankie.body.health import Health, HealthReporter
+from clankie.body.operator import OPERATOR_PREFIX
+from clankie.runtime.loopback_guard import AsgiApp
 from clankie.runtime.telemetry import METRICS_CONTENT_TYPE, Metrics
 
 log = structlog.get_logger(__name__)
@@ -23,6 +25,18 @@ OPENAPI_PATH: Final = "/openapi"
 _INTERNAL_ERROR: Final = 500
 _CODES: Final = {404: "not_found", 405: "method_not_allowed"}
 _NO_STORE: Final = CacheControlHeader(no_store=True)
+
+
+class LocalRoutes:
+    """What loopback peers reach beside the ingress: the operator's routes behind their guard, the rest open."""
+
+    def __init__(self, operator: AsgiApp, others: Any) -> None:
+        self._operator = operator
+        self._others = others
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        guarded = scope["path"].startswith(OPERATOR_PREFIX)
+        await (self._operator if guarded else self._others)(scope, receive, send)
 
 
 def body_web(health: HealthReporter, metrics: Metrics | None, version: str) -> Litestar:

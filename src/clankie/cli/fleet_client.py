@@ -66,7 +66,7 @@ async def _over_port(
 ) -> "httpx2.Response | None":
     import httpx2  # noqa: PLC0415
 
-    from clankie.fleet.admin.guard import admin_bearer  # noqa: PLC0415
+    from clankie.fleet.admin.bearer import admin_bearer  # noqa: PLC0415
 
     url = f"http://127.0.0.1:{config.fleet.local_port}/admin/v1/{call}"
     headers = {"authorization": f"Bearer {admin_bearer(broker)}"}
@@ -88,12 +88,19 @@ async def _over_store(
     from clankie.fleet.opening import open_fleet  # noqa: PLC0415
     from clankie.fleet.role import fleet_origins  # noqa: PLC0415
     from clankie.runtime.clock import SystemClock  # noqa: PLC0415
+    from clankie.runtime.sightings import Sightings  # noqa: PLC0415
 
-    fleet = await open_fleet(config, broker, SystemClock())
+    clock = SystemClock()
+    fleet = await open_fleet(config, broker, clock)
     try:
         limits = msgspec.structs.asdict(config.fleet.limits)
         admin = Admin(
-            fleet.store, fleet.seeds, fleet.gateways, lambda: fleet_origins(config, 0), limits
+            fleet.store,
+            fleet.seeds,
+            fleet.gateways,
+            lambda: fleet_origins(config, 0),
+            limits,
+            Sightings(clock),
         )
         app: Any = admin_web(admin, None, "-")
         transport = httpx2.ASGITransport(app=app)

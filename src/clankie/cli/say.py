@@ -29,6 +29,9 @@ def say(
     channel: Annotated[str, typer.Option(metavar="ID", help="The channel it is said in.")] = "1",
     speaker: Annotated[str, typer.Option("--as", metavar="ID", help="Who says it.")] = "1",
     owner: Annotated[bool, typer.Option(help="Whether they own the machine.")] = True,
+    show_id: Annotated[
+        bool, typer.Option("--id", help="Also print the delivery's id, for `clankie trace`.")
+    ] = False,
 ) -> None:
     """Send one message the whole way: permit, seal, gateway, machine, and back. Prints the answer.
 
@@ -47,4 +50,9 @@ def say(
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # half an emoji is a legal answer
     said = Said(text, server=server, channel=channel, speaker=speaker, owner=owner)
-    typer.echo(shown(asyncio.run(deliver(config, said, fleet=fleet))))
+
+    def began(delivery_id: str) -> None:
+        if show_id:
+            typer.echo(f"delivery {delivery_id}", err=True)
+
+    typer.echo(shown(asyncio.run(deliver(config, said, fleet=fleet, began=began))))

@@ -4,12 +4,13 @@ Owns the event of a message that was typed and not read from Discord. Must not k
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 from unicodedata import category
 
 from clankie.cli.private_ids import EDGE_TOKEN_ID, PRIVATE_SERVER
-from clankie.connection import Connection, FleetPermits, HttpTransport
+from clankie.connection import Connection, FleetPermitRefused, FleetPermits, HttpTransport
 from clankie.connection.fleet_routes import EdgeRoute, FleetRoutes
 from clankie.protocol.discord_ingress import (
     DiscordIngressEvent,
@@ -50,6 +51,10 @@ class Unsayable(ClankieError):
     """What was typed makes no event of the contract. Nothing was sent."""
 
 
+class FleetRefused(ClankieError):
+    """The fleet lets this message through neither now nor later."""
+
+
 class TurnFailed(ClankieError):
     """The machine said, sealed, that there is no answer."""
 
@@ -65,11 +70,18 @@ class Said:
     owner: bool
 
 
-async def deliver(config: Config, said: Said, *, fleet: str | None) -> DiscordIngressResult:
+async def deliver(
+    config: Config,
+    said: Said,
+    *,
+    fleet: str | None,
+    began: Callable[[str], None] = lambda _: None,
+) -> DiscordIngressResult:
     """Deliver the message; the sealed result.
 
     Args:
         fleet: another fleet's origin; None for this machine's own.
+        began: is told the delivery's id before anything is sent.
 
     Raises:
         ClankieError: with the next step; what became of the turn is then not known from here.
@@ -90,11 +102,17 @@ async def deliver(config: Config, said: Said, *, fleet: str | None) -> DiscordIn
         key = route.ingress_public_key or ""
         async with Connection(route.endpoint, key, permits, clock=clock, http=http) as connection:
             try:
-                return await connection.deliver(_event(said, route, clock.now_ms()))
+                event = _event(said, route, clock.now_ms())
+                began(event.delivery_id)
+                return await connection.deliver(event)
             except ProtocolError as error:
                 raise Unsayable(
                     f"that is no message: {error}",
                     next_step="Say 1 to 16,384 characters; ids are digits, up to 20.",
+                ) from None
+            except FleetPermitRefused as refused:
+                raise FleetRefused(
+                    f"the fleet refuses the message, {_why(refused)}", next_step=refused.next_step
                 ) from None
 
 
@@ -107,6 +125,14 @@ def shown(result: DiscordIngressResult) -> str:
             message, next_step = _FAILURES[result.code]
             raise TurnFailed(message, next_step=next_step)
     return "(the machine chose to say nothing)"
+
+
+def _why(refused: FleetPermitRefused) -> str:
+    if refused.limit is not None:
+        return f"since the limit {refused.limit} is reached"
+    if refused.reason is not None:
+        return f"since the {refused.scope} is blocked: {_printable(refused.reason)}"
+    return f"and calls it {refused.refusal}"
 
 
 def _printable(text: str) -> str:

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 from prometheus_client import CollectorRegistry
 
-from clankie.fleet.admin.guard import AdminGuard, admin_bearer
+from clankie.fleet.admin.bearer import admin_bearer
 from clankie.fleet.admin.service import Admin
 from clankie.fleet.admin.web import admin_web
 from clankie.fleet.body_calls.service import BodyCalls
@@ -32,7 +32,9 @@ from clankie.runtime.broker import Broker
 from clankie.runtime.clock import Clock, SystemClock
 from clankie.runtime.http import HttpServer
 from clankie.runtime.lifecycle import Shutdown
+from clankie.runtime.loopback_guard import LoopbackGuard
 from clankie.runtime.settings import Config
+from clankie.runtime.sightings import Sightings
 from clankie.runtime.telemetry import Metrics
 
 log = structlog.get_logger(__name__)
@@ -90,6 +92,7 @@ class FleetRole:
         settings = self._config.fleet
         fleet = await open_fleet(self._config, self._broker, self._clock)
         self._store = store = fleet.store
+        sightings = Sightings(self._clock)
         store.attach(
             PermitBatches(
                 lock=store.lock,
@@ -97,6 +100,7 @@ class FleetRole:
                 defaults=msgspec.structs.asdict(settings.limits),
                 clock=self._clock,
                 metrics=PermitMetrics(self.registry),
+                sightings=sightings,
             )
         )
         self._upkeep = Upkeep(store)
@@ -117,10 +121,10 @@ class FleetRole:
             fleet.gateways,
             lambda: fleet_origins(self._config, self.port),
             msgspec.structs.asdict(settings.limits),
+            sightings,
         )
-        guarded: Any = AdminGuard(
-            admin_web(admin, shown, self._version), admin_bearer(self._broker)
-        )
+        web_of_admin: Any = admin_web(admin, shown, self._version)
+        guarded = LoopbackGuard(web_of_admin, admin_bearer(self._broker))
         self._local = HttpServer(guarded, LOOPBACK, settings.local_port)
         await self._local.start()
         await self._server.start()

@@ -296,7 +296,22 @@ def open_discord_ingress(
         verify_keys=verify_keys,
         now_ms=now_ms,
     )
-    domain = _domain(tenant_id, installation_id)
+    # 6–11
+    try:
+        return _open_permitted(envelope, permit, private_key, now_ms, random_bytes)
+    except Unauthorized as refusal:
+        refusal.permit_id = permit.claims.jti
+        raise
+
+
+def _open_permitted(
+    envelope: DiscordIngressEnvelope,
+    permit: VerifiedPermit,
+    private_key: P256PrivateKey,
+    now_ms: int,
+    random_bytes: RandomBytes,
+) -> OpenedIngress:
+    domain = _domain(permit.claims.tid, permit.claims.inst)
     # 6
     try:
         secret = private_key.agree(base64url.decode(envelope.ephemeral_public_key))

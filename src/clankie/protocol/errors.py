@@ -85,14 +85,16 @@ class Unauthorized(ProtocolError):
         cause: which step refused it, for counters and `doctor`; it must not reach the caller.
         skew_ms: for the four time causes, how far the sender's clock was from ours, in milliseconds
             (positive: the sender is ahead); else None.
+        permit_id: the permit's `jti`, once the permit is known to be the fleet's; else None.
     """
 
-    __slots__ = ("cause", "skew_ms")
+    __slots__ = ("cause", "permit_id", "skew_ms")
 
     def __init__(self, cause: Cause, skew_ms: int | None = None) -> None:
         super().__init__("unauthorized")
         self.cause = cause
         self.skew_ms = skew_ms
+        self.permit_id: str | None = None
 
 
 class BodyRequestRejected(ProtocolError):

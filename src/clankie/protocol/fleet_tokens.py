@@ -213,6 +213,18 @@ def sign_permit(
     return _sign(signing_key, PERMIT_TYPE, _PERMIT, claims)
 
 
+def permit_id(permit: str) -> str:
+    """The `jti` of a permit that this fleet has just signed; nothing is verified.
+
+    Raises:
+        InvalidToken: not a permit.
+    """
+    try:
+        return _PERMIT.read(base64url.decode(permit.split(".")[1])).jti
+    except (ProtocolError, IndexError):
+        raise InvalidToken("not a permit") from None
+
+
 def sign_host_credential(
     signing_key: Ed25519PrivateKey,
     *,
@@ -301,7 +313,11 @@ def verify_permit(
         claims = _PERMIT.read(unverified_claims)
     except ProtocolError:
         raise Unauthorized(Cause.CLAIMS) from None
-    _check_permit_claims(claims, tenant_id, installation_id, now_ms)
+    try:
+        _check_permit_claims(claims, tenant_id, installation_id, now_ms)
+    except Unauthorized as refusal:
+        refusal.permit_id = claims.jti
+        raise
     return VerifiedPermit(claims)
 
 

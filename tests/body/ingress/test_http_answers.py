@@ -7,7 +7,7 @@ import pytest
 
 from body.conftest import StartMachine
 from body.http_client import HttpAnswer, HttpClient, once
-from body.machine import Machine, event
+from body.machine import Machine, event, until
 from clankie.body.ingress.answers import MAX_BODY_BYTES
 from clankie.body.ingress.identity import GateState
 from clankie.protocol import DISCORD_INGRESS_PATH
@@ -136,6 +136,7 @@ async def test_another_event_under_a_known_id_is_a_conflict_and_changes_nothing(
 async def test_it_is_a_conflict_also_while_the_first_runs(machine: Machine) -> None:
     running = event(content="!slow 60")
     assert await machine.deliver(running) == Pending()
+    await until(lambda: machine.starts() == ["discord:1001"])
     answer = await machine.post(machine.envelope(event(content="other")).body)
     assert answer == refusal(409, "delivery_conflict")
     assert await machine.deliver(running) == Pending()

@@ -32,6 +32,24 @@ class Claim(NamedTuple):
     expires_at_ms: int
 
 
+class StoredDelivery(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A delivery's record, for the operator. Times are wall milliseconds.
+
+    Attributes:
+        state: where it stands.
+        admitted_at_ms, settled_at_ms: when it was admitted, and when its outcome was fixed.
+        expires_at_ms: when the event expires; the record outlives it by five minutes.
+        replica_id, fence: the process that admitted it, and under which lease.
+    """
+
+    state: State
+    admitted_at_ms: int
+    expires_at_ms: int
+    replica_id: str
+    fence: int
+    settled_at_ms: int | None = None
+
+
 class Admission(Protocol):
     """What the store knows of one delivery."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, tuple_, update
 
-from clankie.body.admissions.contracts import DeliveryKey
+from clankie.body.admissions.contracts import DeliveryKey, StoredDelivery
 from clankie.body.admissions.leases import is_live
 from clankie.body.admissions.states import State
 from clankie.body.admissions.tables import DatabaseNow, admissions, replicas, store
@@ -55,6 +55,9 @@ _KNOWN = select(
     _a.installation_id == bindparam("key_installation"),
     _a.delivery_id.in_(bindparam("key_deliveries", expanding=True)),
 )
+_DESCRIBED = select(
+    _a.state, _a.admitted_at_ms, _a.settled_at_ms, _a.expires_at_ms, _a.replica_id, _a.fence
+).where(*_BY_KEY)
 _OWN_PENDING = select(*_KEY, _a.fence).where(
     _a.state == _PENDING, _a.fence == bindparam("key_fence")
 )
@@ -85,6 +88,21 @@ _RAISE_MARK = (
     .where(store.c.purged_through_ms < bindparam("mark"))
     .values(purged_through_ms=bindparam("mark"))
 )
+
+
+def describe(connection: Connection, key: DeliveryKey) -> StoredDelivery | None:
+    """A row's metadata."""
+    row = connection.execute(_DESCRIBED, by_key(key)).one_or_none()
+    if row is None:
+        return None
+    return StoredDelivery(
+        State(row.state),
+        row.admitted_at_ms,
+        row.expires_at_ms,
+        row.replica_id,
+        row.fence,
+        row.settled_at_ms,
+    )
 
 
 def known(connection: Connection, keys: Iterable[DeliveryKey]) -> dict[DeliveryKey, Row[Any]]:

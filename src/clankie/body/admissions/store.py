@@ -13,7 +13,14 @@ from sqlalchemy import Connection, select
 
 from clankie.body.admissions import queries, store_leases
 from clankie.body.admissions.batches import AdmissionBatches
-from clankie.body.admissions.contracts import Admission, Claim, DeliveryKey, StoreHealth, Turns
+from clankie.body.admissions.contracts import (
+    Admission,
+    Claim,
+    DeliveryKey,
+    StoredDelivery,
+    StoreHealth,
+    Turns,
+)
 from clankie.body.admissions.errors import SettleRefused, StoreClosed, StoreUnavailable
 from clankie.body.admissions.leases import LEASE_SECONDS, ReplicaLease
 from clankie.body.admissions.memory import Memory, conflict
@@ -197,6 +204,17 @@ class AdmissionStore:
         if record is not None:
             self._memory.recent.add(record)
         return record
+
+    async def describe(self, key: DeliveryKey) -> StoredDelivery | None:
+        """A delivery's record, for the operator; None when there is none.
+
+        Raises:
+            StoreUnavailable: the store does not answer.
+        """
+        try:
+            return await self._database.read(lambda connection: queries.describe(connection, key))
+        except DatabaseUnavailable as error:
+            raise _unavailable(error) from None
 
     async def settle(self, claim: Claim, state: State, result_json: bytes | None) -> None:
         """Give a claimed delivery its final outcome, durably. The same outcome again is no error.

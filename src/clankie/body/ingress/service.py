@@ -32,6 +32,7 @@ from clankie.protocol.discord_ingress import (
 from clankie.protocol.discord_ingress_crypto import OpenedIngress, open_discord_ingress
 from clankie.protocol.errors import Unauthorized
 from clankie.runtime.clock import Clock
+from clankie.runtime.sightings import Sightings
 
 log = structlog.get_logger(__name__)
 
@@ -95,6 +96,7 @@ class IngressService:
         self._held = 0
         self._admitting: set[asyncio.Task[Admission]] = set()
         self.refusals = Refusals(clock, registry)
+        self.sightings = Sightings(clock)
         answers = Counter(
             "clankie_ingress_answers",
             "Answers of the ingress, by status.",
@@ -126,16 +128,22 @@ class IngressService:
             opened = _open(body, identity, self._clock.now_ms())
         except Unauthorized as refusal:
             self.refusals.count(refusal)
+            self.sightings.note(
+                "refused", permit_id=refusal.permit_id or "", detail=refusal.cause.value
+            )
             return self._counted(UNAUTHORIZED)
         try:
             return self._counted(await self._answer(opened, wait_seconds))
         except DeliveryConflict:
+            self._saw("conflict", opened)
             return self._counted(CONFLICT)
         except AtCapacity:
+            self._saw("at_capacity", opened)
             return self._counted(AT_CAPACITY)
         except StoreUnavailable as error:
             # Nothing was started, or nothing more can be said: the caller asks again (wire.md 8).
             log.warning("ingress_unavailable", error=type(error).__name__, reason=str(error))
+            self._saw("unavailable", opened)
             return self._counted(UNAVAILABLE)
         finally:
             opened.destroy()
@@ -154,6 +162,7 @@ class IngressService:
             waited = wait_seconds
             if admission.state is State.PENDING:
                 admission = await self._settled(key, admission, wait_seconds)
+        self._saw("answered", opened, admission.state.value)
         sealed = opened.seal_response_text(_result_text(admission))
         return Answer(200, msgspec.json.encode({"sealed": sealed}), waited)
 
@@ -194,8 +203,14 @@ class IngressService:
                 source_current=functools.partial(self._gate.is_current, self._gate.generation),
             )
         )
-        log.debug(
-            "delivery_admitted", delivery_id=claim.key.delivery_id, permit_id=opened.permit_id
+        self._saw("admitted", opened)
+
+    def _saw(self, what: str, opened: OpenedIngress, detail: str = "") -> None:
+        self.sightings.note(
+            what,
+            delivery_id=opened.event.delivery_id,
+            permit_id=opened.permit_id,
+            detail=detail,
         )
 
     async def _settled(self, key: DeliveryKey, admission: Admission, seconds: int) -> Admission:

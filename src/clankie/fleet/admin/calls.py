@@ -1,6 +1,6 @@
 """The administrators' calls: `POST /admin/v1/<thing>/<verb>`, JSON in, JSON out; the CLI's commands are these.
 
-Owns which calls there are. Must not know how any is done, nor who may make one (guard.py).
+Owns which calls there are. Must not know how any is done, nor who may make one (runtime.loopback_guard).
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def _call(path: str, summary: str) -> Callable[[Callable[..., Any]], Any]:
 
 def all_calls(admin: Admin) -> list[Any]:
     """Every call there is."""
-    groups = (_accounts, _installations, _edges, _routes, _bounds, _keys)
+    groups = (_accounts, _installations, _edges, _routes, _bounds, _keys, _deliveries)
     return [call for group in groups for call in group(admin)]
 
 
@@ -78,6 +78,19 @@ def _installations(admin: Admin) -> list[Any]:
         return asked.Nothing()
 
     return [installation_add, installation_renew, installation_list, installation_revoke]
+
+
+def _deliveries(admin: Admin) -> list[Any]:
+    @_call("delivery/trace", "What is known of a delivery")
+    async def delivery_trace(data: JSONBody[asked.OneDelivery]) -> asked.DeliveryTrace:
+        charged = await admin.read(
+            lambda connection: routes.charged_for(connection, data.delivery_id)
+        )
+        return asked.DeliveryTrace(
+            charged=charged, seen=tuple(admin.sightings.of(data.delivery_id))
+        )
+
+    return [delivery_trace]
 
 
 def _edges(admin: Admin) -> list[Any]:

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from clankie.fleet.contracts import Attention
-from clankie.protocol.discord_ingress import DiscordId, InstallationId, TenantId
+from clankie.protocol.discord_ingress import DeliveryId, DiscordId, InstallationId, TenantId
 from clankie.protocol.wire_model import WireModel
+from clankie.runtime.sightings import Sighting
 
 Label = Annotated[str, Meta(min_length=1, max_length=100)]
 AccountId = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -132,6 +133,24 @@ class VerifyAudit(WireModel, frozen=True, kw_only=True):
 
     seq: Annotated[int, Meta(ge=0, le=2**53 - 1)] = 0
     digest: str = ""
+
+
+class OneDelivery(WireModel, frozen=True, kw_only=True):
+    """A delivery."""
+
+    delivery_id: DeliveryId
+
+
+class DeliveryTrace(WireModel, frozen=True, kw_only=True):
+    """What the fleet knows of a delivery: ids and times, since it learns nothing else.
+
+    Attributes:
+        charged: the routes it was charged for, for ten minutes after.
+        seen: permits granted and refused since the start, oldest first.
+    """
+
+    charged: tuple[str, ...]
+    seen: tuple[Sighting, ...]
 
 
 class Nothing(WireModel, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from clankie.fleet.permits.operations import Operation
 from clankie.fleet.registry.change import Change, change
 from clankie.fleet.registry.machines import Origins
 from clankie.fleet.store import FleetStore
+from clankie.runtime.sightings import Sightings
 
 T = TypeVar("T")
 
@@ -27,6 +28,7 @@ class Admin:
         store, seeds, gateways: the fleet's own.
         origins: asked when a bootstrap file is made; a running fleet knows its port only then.
         limits: the defaults.
+        sightings: what the running fleet has lately seen of deliveries.
     """
 
     store: FleetStore[Operation]
@@ -34,6 +36,7 @@ class Admin:
     gateways: GatewaysSeen
     origins: Callable[[], Origins]
     limits: Mapping[str, int]
+    sightings: Sightings
 
     async def change(self, work: Callable[[Change], T]) -> T:
         """Change something, durably and written down. Raises Refused, AdminRefused."""

@@ -1,6 +1,6 @@
 """The administrators' HTTP: their calls, measurements, and the description of both.
 
-Owns these routes. Must not know who may come in (guard.py).
+Owns these routes. Must not know who may come in (runtime.loopback_guard).
 """
 
 from typing import Any

@@ -16,10 +16,11 @@ from clankie.fleet.permits.facts import FactsReader
 from clankie.fleet.permits.metrics import PermitMetrics
 from clankie.fleet.permits.operations import Operation, PermitAsked
 from clankie.fleet.tables import charges, deliveries
-from clankie.protocol.fleet_tokens import MAX_PERMIT_LIFE_S, sign_permit
+from clankie.protocol.fleet_tokens import MAX_PERMIT_LIFE_S, permit_id, sign_permit
 from clankie.protocol.primitives import Ed25519PrivateKey
 from clankie.runtime.clock import Clock
 from clankie.runtime.database_errors import DatabaseUnavailable
+from clankie.runtime.sightings import Sightings
 
 DELIVERY_KEPT_MS: Final = 600_000
 """How long a charged delivery is known: twice the longest life of an event, so every poll of it is free."""
@@ -39,6 +40,7 @@ class PermitBatches:
         lock: keeps other fleets on the same database from deciding meanwhile.
         seeds: the signing keys.
         defaults: each limit by its name.
+        sightings: what was granted and refused of late.
     """
 
     def __init__(
@@ -49,12 +51,14 @@ class PermitBatches:
         defaults: Mapping[str, int],
         clock: Clock,
         metrics: PermitMetrics,
+        sightings: Sightings,
     ) -> None:
         self._lock = lock
         self._seeds = seeds
         self._defaults = defaults
         self._clock = clock
         self._metrics = metrics
+        self._sightings = sightings
         self._facts = FactsReader()
 
     def begin(self, operations: Sequence[Operation]) -> Callable[[Connection], Callable[[], None]]:
@@ -89,6 +93,12 @@ class PermitBatches:
     ) -> None:
         for operation, refusal in zip(operations, refusals, strict=True):
             self._metrics.count(operation, refusal.code if refusal else "granted")
+            if isinstance(operation, PermitAsked) and refusal is not None:
+                self._sightings.note(
+                    "permit_refused",
+                    delivery_id=operation.request.delivery_id,
+                    detail=refusal.code,
+                )
             if operation.future.done():
                 continue
             if refusal is not None:
@@ -103,6 +113,12 @@ class PermitBatches:
                     now_ms=now_ms,
                 )
                 expires_at_ms = (now_ms // 1000 + MAX_PERMIT_LIFE_S) * 1000
+                self._sightings.note(
+                    "permit_granted",
+                    delivery_id=operation.request.delivery_id,
+                    permit_id=permit_id(permit),
+                    detail=operation.edge.edge_id,
+                )
                 operation.future.set_result((permit, expires_at_ms))
             else:
                 operation.future.set_result(None)

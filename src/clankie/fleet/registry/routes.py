@@ -15,7 +15,7 @@ from clankie.fleet.permits.decisions import ROUTE_UNKNOWN
 from clankie.fleet.permits.facts import SERVER
 from clankie.fleet.registry.change import Change
 from clankie.fleet.registry.edges import require_edge
-from clankie.fleet.tables import blocks, installations, links
+from clankie.fleet.tables import blocks, deliveries, installations, links
 
 LinkKind = Literal["server", "user"]
 
@@ -80,6 +80,12 @@ def list_routes(connection: Connection) -> list[RouteRow]:
         RouteRow(row.tenant_id, row.installation_id, row.account_id, _attention(row))
         for row in connection.execute(query)
     ]
+
+
+def charged_for(connection: Connection, delivery_id: str) -> tuple[str, ...]:
+    """The routes a delivery was charged for, as long as that is remembered."""
+    query = select(deliveries.c.tenant_id).where(deliveries.c.delivery_id == delivery_id)
+    return tuple(connection.scalars(query))
 
 
 def set_attention(change: Change, tenant_id: str, attention: Attention) -> None:
