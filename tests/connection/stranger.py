@@ -99,7 +99,7 @@ class Stranger:
                     name.lower(): value.strip()
                     for name, _, value in (line.partition(":") for line in head[1:-2])
                 }
-                body = await reader.readexactly(int(headers["content-length"]))
+                body = await reader.readexactly(int(headers.get("content-length", "0")))
                 request = Request(head[0], headers, body)
                 self.requests.append(request)
                 answer = self.script[min(len(self.requests), len(self.script)) - 1]

@@ -92,7 +92,7 @@ async def one_message(
     )
     checks(
         "the body's log knows the delivery by its id",
-        any(line["event"] == "delivery_admitted" for line in evidence.log_lines(event)),
+        any(line["event"] == "turn_ended" for line in evidence.log_lines(event)),
     )
     return event, result
 

@@ -14,7 +14,7 @@ import structlog
 
 from clankie.body.role import BodyRole
 from clankie.cli.private_setup import set_up
-from clankie.fleet.admin.guard import admin_bearer
+from clankie.fleet.admin.bearer import admin_bearer
 from clankie.fleet.role import FleetRole, fleet_origins
 from clankie.gateway.role import GatewayRole
 from clankie.runtime.broker import Broker

@@ -1,0 +1,176 @@
+"""`clankie say` goes the whole way and says what came of it; every failure ends with what to do."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from clankie.cli import say_delivery
+from clankie.cli.private_ids import EDGE_TOKEN_ID
+from clankie.cli.say_delivery import Said
+from clankie.protocol.discord_ingress import Reply, Silent
+from clankie.runtime.broker import FileBroker
+from clankie.runtime.config import load_config
+from clankie.runtime.credentials import TokenCredential
+from clankie.runtime.errors import ClankieError
+from cli.private import Up, clankie, environ, free_port
+from conftest import ManualClock
+from connection.stranger import PUBLIC_KEY, plain, stranger
+
+TOKEN = "ed_" + "a" * 20 + "." + "T" * 43
+ROUTE = (
+    b'{"tenantId":"tn_%s","installationId":"%s","hostId":"%s","gatewayOrigin":"http://127.0.0.1:1"'
+    % (b"a" * 20, b"I" * 22, b"H" * 43)
+)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of a private system that runs."""
+    up = Up(environ(tmp_path_factory.mktemp("say") / "home"))
+    up.start()
+    yield up.environ
+    assert up.stop() == 0
+
+
+def say(environ: dict[str, str], *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return clankie(environ, "say", *arguments)
+
+
+def told(done: "subprocess.CompletedProcess[str]") -> str:
+    """The error of a command that failed: it ends with what to do, and nothing is printed as an answer."""
+    assert (done.returncode, done.stdout) == (1, "")
+    error, next_step = done.stderr.splitlines()[-2:]
+    assert error.startswith("Error: ")
+    assert next_step.startswith("Next: ")
+    return done.stderr
+
+
+@pytest.mark.seed("S1", "S13", "S22")
+def test_it_prints_the_answer_and_nothing_else(running: dict[str, str]) -> None:
+    done = say(running, "Where is the spare key? 🦜")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Where is the spare key? 🦜\n", "")
+
+
+def test_the_longest_answer_is_printed_whole(running: dict[str, str]) -> None:
+    done = say(running, "!long 16384")
+    assert done.returncode == 0
+    assert len(done.stdout) == 16_385
+
+
+def test_silence_is_told_as_such(running: dict[str, str]) -> None:
+    done = say(running, "!silence")
+    assert (done.returncode, done.stdout) == (0, "(the machine chose to say nothing)\n")
+
+
+def test_an_answer_cannot_play_with_the_terminal(running: dict[str, str]) -> None:
+    assert say(running, "!reply \x1b[31mred\x9b2J\talert\x07").stdout == "[31mred2J\talert\n"
+
+
+def test_half_a_character_is_answered_and_shown_without_a_crash(running: dict[str, str]) -> None:
+    done = say(running, os.fsdecode(b"caf\xe9"))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "caf?\n", "")
+
+
+def test_a_limit_that_is_reached_is_named(running: dict[str, str]) -> None:
+    limit = ("server_messages_per_day", "1")
+    made = clankie(running, "fleet", "limit", "set", *limit, "0")
+    assert made.returncode == 0, made.stderr
+    try:
+        assert "the limit server_messages_per_day is reached" in told(say(running, "hello"))
+    finally:
+        assert clankie(running, "fleet", "limit", "unset", *limit).returncode == 0
+
+
+def test_a_turn_that_failed_is_an_error_that_says_what_to_do(running: dict[str, str]) -> None:
+    assert "has no answer to it" in told(say(running, "!fail"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["hello", "--server", "77"], "no route for server 77"),
+        (["hello", "--server", "1&userId=2"], "that is no server's id"),
+        (["hello", "--as", "bob"], "that is no message"),
+        ([" "], "that is no message"),
+        (["x" * 16_385], "that is no message"),
+    ],
+    ids=["unknown server", "no server", "no speaker", "blank", "too long"],
+)
+def test_what_cannot_be_said_is_told_and_starts_no_turn(
+    running: dict[str, str], arguments: list[str], error: str
+) -> None:
+    journal = Path(running["CLANKIE_HOME"]) / "journal"
+    before = journal.read_bytes()
+    assert error in told(say(running, *arguments))
+    assert journal.read_bytes() == before
+
+
+def test_a_block_is_told_with_its_reason(running: dict[str, str]) -> None:
+    blocked = clankie(running, "fleet", "block", "add", "server", "1", "too loud")
+    assert blocked.returncode == 0, blocked.stderr
+    try:
+        assert "the server is blocked: too loud" in told(say(running, "hello"))
+    finally:
+        assert clankie(running, "fleet", "block", "remove", "server", "1").returncode == 0
+
+
+def test_without_a_token_it_says_how_to_get_one(tmp_path: Path) -> None:
+    assert "clankie up" in told(say(environ(tmp_path / "home"), "hello"))
+
+
+def test_a_fleet_that_is_down_is_told_at_once(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    settings = environ(home)
+    broker = FileBroker(load_config({}, home).config.broker_path)
+    broker.set(EDGE_TOKEN_ID, TokenCredential(TOKEN))
+    assert "the fleet did not answer (ConnectError)" in told(say(settings, "hello"))
+
+
+def test_an_address_that_no_bearer_may_be_sent_to_is_refused(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    FileBroker(load_config({}, home).config.broker_path).set(EDGE_TOKEN_ID, TokenCredential(TOKEN))
+    done = say(environ(home), "hello", "--fleet", "http://fleet.example")
+    assert "neither https nor http on loopback" in told(done)
+
+
+def said() -> Said:
+    return Said("hello", server=None, channel="1", speaker="1", owner=True)
+
+
+async def test_a_machine_without_a_key_is_waited_for_and_then_reported(
+    home: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(say_delivery, "KEY_WAIT_SECONDS", 0.0)
+    config = load_config({"CLANKIE_FLEET_PORT": str(free_port())}, home).config
+    FileBroker(config.broker_path).set(EDGE_TOKEN_ID, TokenCredential(TOKEN))
+    ids: list[str] = []
+    async with stranger(clock) as fleet:
+        fleet.says(plain(200, ROUTE + b"}"))
+        with pytest.raises(ClankieError, match="has not registered its key"):
+            await say_delivery.deliver(config, said(), fleet=fleet.endpoint, began=ids.append)
+        assert {request.line.split()[0] for request in fleet.requests} == {"GET"}
+    assert ids == []
+
+
+async def test_a_key_that_comes_late_is_used(
+    home: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(say_delivery, "KEY_LOOK_SECONDS", 0.0)
+    config = load_config({}, home).config
+    FileBroker(config.broker_path).set(EDGE_TOKEN_ID, TokenCredential(TOKEN))
+    keyed = ROUTE + b',"ingressPublicKey":"%s"}' % PUBLIC_KEY.encode()
+    ids: list[str] = []
+    async with stranger(clock) as fleet:
+        fleet.says(plain(200, ROUTE + b"}"), plain(200, keyed), plain(403, b'{"error":"no"}'))
+        with pytest.raises(ClankieError, match="calls it no"):
+            await say_delivery.deliver(config, said(), fleet=fleet.endpoint, began=ids.append)
+        assert len(fleet.requests) == 3
+    assert len(ids) == 1
+
+
+def test_what_is_shown_of_each_result() -> None:
+    assert say_delivery.shown(Reply("hello")) == "hello"
+    assert "nothing" in say_delivery.shown(Silent())
