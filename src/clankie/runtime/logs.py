@@ -27,7 +27,14 @@ LIBRARY_LEVEL: Final = logging.WARNING
 HTTP_SERVER_LEVEL: Final = logging.ERROR
 
 _COLOURS: Final = {"debug": "2", "info": "32", "warning": "33", "error": "31", "critical": "31;1"}
+_debugging = True
+"""Until logging is configured, structlog writes everything."""
 _TIMESTAMP: Final = structlog.processors.TimeStamper(fmt="iso", utc=True)
+
+
+def debugging() -> bool:
+    """Whether lines at debug are written. Asked where a line that nobody reads would cost what it is about."""
+    return _debugging
 
 
 def configure_logging(level: LogLevel, fmt: LogFormat, stream: TextIO) -> None:
@@ -38,6 +45,8 @@ def configure_logging(level: LogLevel, fmt: LogFormat, stream: TextIO) -> None:
         fmt: `auto` is `console` when the stream is a terminal, else `json`.
         stream: where the lines go.
     """
+    global _debugging  # noqa: PLW0603 - logging is one to a process, as structlog's own configuration is
+    _debugging = level == "debug"
     as_json = fmt == "json" or (fmt == "auto" and not stream.isatty())
     writer = _Writer(stream, render_json if as_json else _Console(colour=stream.isatty()))
     structlog.configure(

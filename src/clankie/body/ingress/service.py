@@ -32,6 +32,7 @@ from clankie.protocol.discord_ingress import (
 from clankie.protocol.discord_ingress_crypto import OpenedIngress, open_discord_ingress
 from clankie.protocol.errors import Unauthorized
 from clankie.runtime.clock import Clock
+from clankie.runtime.logs import debugging
 from clankie.runtime.sightings import Sightings
 
 log = structlog.get_logger(__name__)
@@ -204,6 +205,10 @@ class IngressService:
             )
         )
         self._saw("admitted", opened)
+        if debugging():
+            log.debug(
+                "delivery_admitted", delivery_id=claim.key.delivery_id, permit_id=opened.permit_id
+            )
 
     def _saw(self, what: str, opened: OpenedIngress, detail: str = "") -> None:
         self.sightings.note(
