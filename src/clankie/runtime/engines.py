@@ -115,6 +115,9 @@ def _sqlite_engine(url: URL, **settings: Any) -> Engine:
         connect_args={"timeout": SQLITE_BUSY_SECONDS, "isolation_level": None},
         **settings,
     )
+    # Many rows go in as one statement: each statement's step lets another thread have the interpreter, and coming
+    # back costs more than the row (docs/adr/0010).
+    engine.dialect.use_insertmanyvalues_wo_returning = True
 
     @event.listens_for(engine, "connect")
     def set_session(connection: Any, _entry: ConnectionPoolEntry) -> None:
