@@ -1,20 +1,25 @@
-"""What the README shows is what happens: its programs are run, and the demo's output is the demo's."""
+"""What the README shows is what happens: its commands and programs are run, and the demo's output is the demo's."""
 
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
+from cli.private import PORTS, free_port
+
 README = (Path(__file__).parent.parent / "README.md").read_text()
 BIN = Path(sys.executable).parent
-# What differs each time: the ends of ciphertexts and digests.
-RANDOM = re.compile(r"[\w-]{10}…[\w-]{5}")
-PORT = "8787"
+# What differs each time: the ends of ciphertexts, digests and ids.
+RANDOM = re.compile(r"[\w:-]{10}…[\w-]{5}")
+FLEET_PORT = "8790"
+SECONDS = 60
+QUESTION = "Where is the spare key?"
 
 
 def blocks(language: str) -> list[str]:
@@ -22,80 +27,126 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
-def program(name: str) -> str:
-    """The Python block that begins with `# name`."""
-    return next(block for block in blocks("python") if block.startswith(f"# {name}\n"))
+def commands(word: str) -> str:
+    """The one shell block with the word."""
+    (block,) = (block for block in blocks("sh") if word in block)
+    return str(block)
 
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
-    return {
+    ports = {f"CLANKIE_{name}": str(free_port()) for name in PORTS}
+    return ports | {
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
         "TMPDIR": str(tmp_path),
-        "CLANKIE_HOME": str(tmp_path / "clankie-home"),
         "COLUMNS": "80",
         "LANG": "C.UTF-8",
     }
 
 
-def run(arguments: list[str], environ: dict[str, str]) -> str:
+def run(script: str, environ: dict[str, str]) -> str:
+    """A block as it is typed, in the home folder; what it prints."""
     done = subprocess.run(
-        arguments, env=environ, capture_output=True, text=True, timeout=60, check=False
+        ["/bin/bash", "-eu", "-c", script],
+        cwd=environ["HOME"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
+@contextmanager
+def running(script: str, environ: dict[str, str], ready: str) -> Iterator[list[str]]:
+    """A block whose last command serves until it is stopped; gives its log, which is whole at the end."""
+    log: list[str] = []
+    with subprocess.Popen(
+        [
+            "/bin/bash",
+            "-eu",
+            "-c",
+            re.sub(r"^(clankie .*)\n\Z", r"exec \1", script, flags=re.MULTILINE),
+        ],
+        cwd=environ["HOME"],
+        env=environ,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        try:
+            for line in process.stderr:
+                log.append(line)
+                if ready in line:
+                    break
+            else:
+                raise AssertionError(f"it ended without {ready}: {log}")
+            yield log
+            process.send_signal(signal.SIGTERM)
+            log += process.stderr.readlines()
+            assert process.wait(SECONDS) == 0, log
+        finally:
+            process.kill()
+
+
 def test_the_demos_output_is_what_the_demo_prints(environ: dict[str, str]) -> None:
     shown = RANDOM.sub("random", blocks("text")[0]).splitlines()
-    printed = iter(RANDOM.sub("random", run([str(BIN / "clankie"), "demo"], environ)).splitlines())
+    printed = iter(RANDOM.sub("random", run("clankie demo </dev/null", environ)).splitlines())
     assert shown[0] == "$ make demo"
     for line in shown[1:]:
         if line.strip() != "…":
             assert line in printed, f"not printed, or not in this order: {line}"
 
 
-def test_its_programs_make_a_body_and_deliver_to_it(
+def test_a_private_system_answers_as_it_says(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / ".venv").symlink_to(BIN.parent)
+    environ["CLANKIE_HOME"] = str(tmp_path / "home")
+    with running(commands("clankie up"), environ, "Ready."):
+        assert run(commands('clankie say "hello"'), environ) == "hello\n"
+
+
+def test_each_role_by_itself_and_a_program_beside_them_deliver_as_it_says(
     environ: dict[str, str], tmp_path: Path
 ) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = str(listener.getsockname()[1])
-    for name in ("private.py", "deliver.py"):
-        text = program(name)
-        assert (PORT in text) == (name == "deliver.py")
-        (tmp_path / name).write_text(text.replace(PORT, port))
-    commands = "".join(blocks("sh"))
-    for line in ("python private.py", "clankie body serve &", "clankie body key", "deliver.py"):
-        assert line in commands
-    environ["CLANKIE_BODY_PORT"] = port
-    run([sys.executable, str(tmp_path / "private.py")], environ)
-    with subprocess.Popen(
-        [str(BIN / "clankie"), "body", "serve"], env=environ, stderr=subprocess.PIPE, text=True
-    ) as body:
-        try:
-            assert body.stderr is not None
-            ready = next((line for line in body.stderr if "body_ready" in line), None)
-            assert ready is not None
-            key = run([str(BIN / "clankie"), "body", "key"], environ).strip()
-            question = "Where is the spare key?"
-            answer = run([sys.executable, str(tmp_path / "deliver.py"), key, question], environ)
-            assert answer == f"{question}\n"
-            body.send_signal(signal.SIGTERM)
-            assert question not in ready + body.stderr.read()
-            assert body.wait(30) == 0
-        finally:
-            body.kill()
-    private = [path for path in (tmp_path / "clankie-home").rglob("*") if path.is_file()]
-    assert {path.stat().st_mode & 0o777 for path in private} == {0o600}
+    """Four machines, as far as one has room for them: a home each, and nothing shared but what is carried."""
+    port = environ["CLANKIE_FLEET_PORT"]
+    program = next(block for block in blocks("python") if block.startswith("# deliver.py\n"))
+    assert program.count(FLEET_PORT) == 1
+    (tmp_path / "deliver.py").write_text(program.replace(FLEET_PORT, port))
+    gateway = commands("clankie gateway serve")
+    assert gateway.count(FLEET_PORT) == 1
+    with ExitStack() as stack:
+        logs = [
+            stack.enter_context(running(commands("clankie fleet serve"), environ, "fleet_ready")),
+            stack.enter_context(
+                running(gateway.replace(FLEET_PORT, port), environ, "gateway_ready")
+            ),
+            stack.enter_context(running(commands("clankie body serve"), environ, "registered")),
+        ]
+        assert run(commands('--server 1234 "Where'), environ).endswith(f"\n{QUESTION}\n")
+        assert run(commands("python deliver.py"), environ) == f"{QUESTION}\n"
+    assert QUESTION not in "".join(line for log in logs for line in log)
+    homes = [path for path in tmp_path.glob("clankie-*") if path.is_dir()]
+    assert {home.name for home in homes} == {
+        f"clankie-{x}" for x in ("fleet", "gateway", "body", "edge")
+    }
+    files = [path for home in homes for path in home.rglob("*") if path.is_file()]
+    assert not [path for path in files if QUESTION.encode() in path.read_bytes()]
+    assert (tmp_path / "edge.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_its_configuration_is_taken(environ: dict[str, str]) -> None:
-    home = Path(environ["CLANKIE_HOME"])
+def test_its_configuration_is_taken(tmp_path: Path) -> None:
+    home = tmp_path / "home"
     home.mkdir()
     (home / "config.toml").write_text(blocks("toml")[0])
-    shown = run([str(BIN / "clankie"), "config", "show"], environ)
+    shown = run(
+        "clankie config show",
+        {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(tmp_path), "CLANKIE_HOME": str(home)},
+    )
     assert re.search(
         r"^captain.options.script +slow 2 reply Done\. +config.toml:\d+$", shown, re.MULTILINE
     )
