@@ -4,6 +4,7 @@ import asyncio
 import math
 import os
 import random
+import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from scenarios.system_relay import Relay
 
 OUTAGE_SECONDS = 1.0
 """How long a part that was killed stays away: long enough that everyone has noticed."""
+FROZEN_SECONDS = 12.0
 TURNS = 60
 """That run, at least, when a part is hurt."""
 SOAK_SECONDS = int(os.environ.get("SOAK_SECONDS", "600"))
@@ -47,6 +49,14 @@ async def body_killed(system: System) -> set[int]:
     await asyncio.sleep(OUTAGE_SECONDS)
     await system.restart(system.bodies[1])
     return {1}
+
+
+async def body_frozen(system: System) -> set[int]:
+    """As a laptop that is shut: longer than its lease holds."""
+    system.bodies[2].signal(signal.SIGSTOP)
+    await asyncio.sleep(FROZEN_SECONDS)
+    system.bodies[2].signal(signal.SIGCONT)
+    return {2}
 
 
 async def hurt_under_load(system: System, load: Load, faults: Sequence[Fault]) -> None:
@@ -134,7 +144,8 @@ async def test_parts_that_are_killed_for_as_long_as_asked_cost_no_delivery(
     rounds = 0
     async with System(tmp_path) as system:
         while time.monotonic() < until_then:
-            faults = chance.choices([gateway_killed, fleet_killed, body_killed], k=ROUNDS_OF_A_LOAD)
+            kinds = [gateway_killed, fleet_killed, body_killed, body_frozen]
+            faults = chance.choices(kinds, k=ROUNDS_OF_A_LOAD)
             load = Load(system.edge, system.machines, chance, f"soak-{rounds}")
             await hurt_under_load(system, load, faults)
             rounds += ROUNDS_OF_A_LOAD

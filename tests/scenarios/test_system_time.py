@@ -88,8 +88,8 @@ async def test_keys_rotate_under_load_and_no_permit_that_was_given_fails(
 
     async def step_under_load(name: str) -> None:
         load = Load(edge, system.machines, chance, name)
-        async with load.running(60):
-            await load.turns_run(system.bodies, 20)
+        async with load.running(40):
+            await load.turns_run(system.bodies, 15)
             envelope = await edge.envelope(machine, edge.event(machine, f"permitted before {name}"))
             assert (await system.admin.call("key/rotate"))["step"] == name
             # Given by what signed before, and used after.
@@ -98,7 +98,7 @@ async def test_keys_rotate_under_load_and_no_permit_that_was_given_fails(
                 answer = await edge.post(machine, envelope.body, wait_seconds=20)
             assert envelope.result(answer) == Reply(f"permitted before {name}")
             begun = len(load.deliveries)
-            await until(lambda: len(load.deliveries) > begun + 60)
+            await until(lambda: len(load.deliveries) > begun + 30)
         load.check(system.bodies)
 
     async def ready() -> None:
