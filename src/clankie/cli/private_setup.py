@@ -4,8 +4,6 @@ Owns which of it is missing, and making that alone: each start looks, so one tha
 the next, and nothing is made twice. What belongs to another fleet is never touched. Must not know the roles.
 """
 
-import contextlib
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
@@ -21,7 +19,7 @@ from clankie.protocol.wire_model import write
 from clankie.runtime.broker import Broker
 from clankie.runtime.credentials import TokenCredential
 from clankie.runtime.errors import ClankieError
-from clankie.runtime.folders import make_private
+from clankie.runtime.folders import make_private, write_private
 
 log = structlog.get_logger(__name__)
 
@@ -139,17 +137,9 @@ async def _make_edge(call: FleetCall, broker: Broker, tenant_id: str) -> None:
 
 def _write_private(path: Path, data: bytes) -> None:
     """Write a secret file whole or not at all, for this user alone."""
-    temporary = path.with_name(path.name + ".new")
     try:
         make_private(path.parent)
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
-        temporary.rename(path)
+        write_private(path, data)
     except OSError as error:
         raise ClankieError(
             f"{path} cannot be written: {error.strerror}",

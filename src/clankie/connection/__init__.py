@@ -21,6 +21,7 @@ from clankie.connection.errors import (
     UnexpectedAnswer,
 )
 from clankie.connection.fleet_permits import FleetPermitRefused, FleetPermits
+from clankie.connection.fleet_routes import EdgeRoute, FleetRoutes
 from clankie.connection.http import HttpTransport
 from clankie.connection.pacing import Pace
 from clankie.connection.permits import LocalPermits, PermitSource
@@ -31,10 +32,12 @@ __all__ = [
     "DeliveryConflict",
     "DeliveryError",
     "DeliveryExpired",
+    "EdgeRoute",
     "EndpointInvalid",
     "EnvelopeTooLarge",
     "FleetPermitRefused",
     "FleetPermits",
+    "FleetRoutes",
     "HttpTransport",
     "IngressNotEnabled",
     "LocalPermits",

@@ -137,7 +137,7 @@ class FleetPermits:
             what = f" ({refusal.limit})" if refusal.limit else ""
             return FleetPermitRefused(
                 refusal,
-                f"the fleet refuses a permit: {answer.status} {refusal.error}{what}",
+                f"the fleet gives no permit ({answer.status} {refusal.error}{what})",
                 next_step=_NEXT_STEPS.get(refusal.error, "Ask whoever runs the fleet."),
             )
         pause = retry_after_seconds(answer.retry_after, self._clock.now_ms())

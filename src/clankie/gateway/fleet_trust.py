@@ -5,7 +5,6 @@ tunnel. Owns the asking and the file. Must not know tunnels.
 """
 
 import asyncio
-import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +17,7 @@ import structlog
 from clankie.gateway.trust import TrustInvalid
 from clankie.protocol.errors import ProtocolError
 from clankie.protocol.fleet_tokens import VerifyKeys, load_verify_keys
+from clankie.runtime.folders import make_private, write_private
 from clankie.runtime.origins import is_dialable_origin
 
 log = structlog.get_logger(__name__)
@@ -174,13 +174,8 @@ class FleetTrust:
 
     def _keep(self, text: bytes) -> None:
         try:
-            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            new = self._file.with_suffix(".new")
-            with new.open("wb") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(self._file)
+            make_private(self._file.parent)
+            write_private(self._file, text)
         except OSError as error:
             log.warning("trust_not_kept", error=type(error).__name__)
 

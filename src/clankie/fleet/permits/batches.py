@@ -7,6 +7,7 @@ Owns what is read and written in it, and telling the callers once it is durable.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+import structlog
 from sqlalchemy import Connection, insert, text
 
 from clankie.fleet.errors import UNAVAILABLE, Refused
@@ -21,6 +22,8 @@ from clankie.protocol.primitives import Ed25519PrivateKey
 from clankie.runtime.clock import Clock
 from clankie.runtime.database_errors import DatabaseUnavailable
 from clankie.runtime.sightings import Sightings
+
+log = structlog.get_logger(__name__)
 
 DELIVERY_KEPT_MS: Final = 600_000
 """How long a charged delivery is known: twice the longest life of an event, so every poll of it is free."""
@@ -80,6 +83,8 @@ class PermitBatches:
 
     def failed(self, operations: Sequence[Operation], error: DatabaseUnavailable) -> None:
         """Nobody gets anything: what was charged without an answer is free when it is asked for again."""
+        if operations:
+            log.warning("permits_unavailable", code=error.code, operations=len(operations))
         for operation in operations:
             if not operation.future.done():
                 self._metrics.count(operation, "unavailable")
