@@ -176,7 +176,7 @@ async def test_a_refusal_for_now_is_asked_again_with_growing_pauses(
 ) -> None:
     other_side.says(*[plain(status)] * 7, other_side.sealed(Reply("at last")))
     assert await connect().deliver(make_event()) == Reply("at last")
-    assert pauses.taken == [0.375, 0.75, 1.5, 3, 6, 6, 6]
+    assert pauses.taken == [0.375, 0.75, 1.5, 3, 4.5, 4.5, 4.5]
 
 
 async def test_a_body_that_cannot_be_reached_is_tried_until_the_event_expires(

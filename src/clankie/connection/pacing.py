@@ -54,7 +54,7 @@ class Pace:
     poll_first: float = 0.25
     poll_longest: float = 3.0
     retry_first: float = 0.5
-    retry_longest: float = 8.0
+    retry_longest: float = 6.0
 
 
 class Patience:
