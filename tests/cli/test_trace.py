@@ -1,6 +1,7 @@
 """`clankie trace` puts what this machine's roles know of a delivery on one time line."""
 
 import json
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -63,4 +64,33 @@ def test_what_nobody_knows_and_who_is_not_there_is_said(
     assert done.stdout.startswith("nothing is known of discord:9 here\n")
     alone = environ(tmp_path_factory.mktemp("alone") / "home")
     done = clankie(alone, "trace", "discord:9")
-    assert "fleet: never ran here\nbody: never ran here\n" in done.stdout
+    assert "fleet: does not run now\nbody: does not run now\n" in done.stdout
+
+
+@pytest.mark.parametrize("delivery", ["", "../../health", "x?y=1#z", "disc\x1b[31mord:1", "é"])
+def test_what_is_no_id_is_refused_and_asked_of_nobody(
+    running: dict[str, str], delivery: str
+) -> None:
+    done = clankie(running, "trace", delivery)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[0] == "Error: that is no delivery's id"
+    assert done.stderr.splitlines()[-1].startswith("Next: ")
+
+
+def test_no_bearer_goes_to_whoever_listens_on_a_port_while_its_role_is_away(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    up = Up(environ(tmp_path_factory.mktemp("away") / "home"))
+    up.start()
+    assert up.stop() == 0
+    with socket.socket() as fleet, socket.socket() as body:
+        for stranger, name in ((fleet, "FLEET_LOCAL_PORT"), (body, "BODY_PORT")):
+            stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            stranger.bind(("127.0.0.1", int(up.environ[f"CLANKIE_{name}"])))
+            stranger.listen()
+            stranger.setblocking(False)
+        done = clankie(up.environ, "trace", "discord:9")
+        assert (done.returncode, "does not run now" in done.stdout) == (0, True)
+        for stranger in (fleet, body):
+            with pytest.raises(BlockingIOError):
+                stranger.accept()  # nobody called

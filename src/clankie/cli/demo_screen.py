@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from clankie.runtime.printable import printable
+
 PARTIES: Final = (
     ("connection", "knows Discord; seals", "cyan"),
     ("fleet", "permits; all that it is told", "magenta"),
@@ -35,12 +37,12 @@ class Screen:
 
     def say(self, text: str = "") -> None:
         """A paragraph."""
-        self._console.print(Text(text))
+        self._console.print(Text(printable(text)))
 
     def title(self, text: str) -> None:
         """The start of a scene."""
         self._console.print()
-        self._console.print(Text(text, style="bold"))
+        self._console.print(Text(printable(text), style="bold"))
 
     def journey(self, rows: Sequence[JourneyRow]) -> None:
         """The four parties side by side; time goes down."""

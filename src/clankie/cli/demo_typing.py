@@ -15,6 +15,7 @@ from clankie.cli.demo_screen import Screen
 from clankie.cli.demo_stage import Stage
 from clankie.protocol.errors import ProtocolError
 from clankie.runtime.errors import ClankieError
+from clankie.runtime.printable import printable
 
 QUIT: Final = "/quit"
 MAX_LINE_BYTES: Final = 4_096
@@ -39,7 +40,8 @@ async def take_messages(stage: Stage, screen: Screen) -> None:
 
 
 async def _deliver(stage: Stage, screen: Screen, text: str) -> None:
-    event = stage.event(text)
+    # What a person types is shown in every column: it must not style or move anything there.
+    event = stage.event(printable(text))
     try:
         result = await stage.connection.deliver(event)
     except ClankieError as error:

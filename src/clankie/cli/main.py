@@ -6,8 +6,10 @@
 Must not know what any command does.
 """
 
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,11 +46,22 @@ def run(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: what follows the command's name, by default this process's.
     """
+    _open_standard_streams()
     try:
-        typer.main.get_command(app).main(args=arguments, prog_name="clankie")
+        try:
+            typer.main.get_command(app).main(args=arguments, prog_name="clankie")
+        finally:
+            sys.stdout.flush()  # here, where a disk that is full can still be told of
     except ClankieError as error:
         typer.secho(redact(f"Error: {error}"), fg="red", err=True)
         typer.secho(redact(f"Next: {error.next_step}"), err=True)
+        sys.exit(1)
+    except OSError as error:
+        # A full disk behind standard output, a file that is not there: the system's word is what helps.
+        where = f" ({error.filename})" if error.filename else ""
+        typer.secho(redact(f"Error: {error.strerror or error}{where}"), fg="red", err=True)
+        typer.secho("Next: mend what the system says, and try again.", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left unwritten has nowhere to go
         sys.exit(1)
     except Exception as error:  # noqa: BLE001 - the last place where it can be shown without values
         from clankie.runtime.exceptions import describe_exception  # noqa: PLC0415 - only for a bug
@@ -57,3 +70,21 @@ def run(arguments: Sequence[str] | None = None) -> None:
         typer.secho("Error: this is a bug in clankie", fg="red", err=True)
         typer.secho("Next: report it with the lines above; they hold no values.", err=True)
         sys.exit(1)
+
+
+def _open_standard_streams() -> None:
+    """Give each of the three standard streams something to be, when whoever started us closed it.
+
+    A socket that came to be number 0, 1 or 2 would be written to as if it were a terminal, and the event loop ends the
+    process over it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest free number is given out: this one, since all below it are open.
+            os.open(os.devnull, os.O_RDWR)
+    nowhere = Path(os.devnull)  # opened for the life of the process
+    sys.stdin = sys.stdin or nowhere.open(encoding="utf-8")
+    sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
+    sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")

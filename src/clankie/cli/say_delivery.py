@@ -4,10 +4,10 @@ Owns the event of a message that was typed and not read from Discord. Must not k
 """
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
-from unicodedata import category
 
 from clankie.cli.private_ids import EDGE_TOKEN_ID, PRIVATE_SERVER
 from clankie.connection import Connection, FleetPermitRefused, FleetPermits, HttpTransport
@@ -23,6 +23,7 @@ from clankie.runtime.broker import FileBroker
 from clankie.runtime.clock import Clock, SystemClock
 from clankie.runtime.credentials import TokenCredential
 from clankie.runtime.errors import ClankieError
+from clankie.runtime.printable import printable
 from clankie.runtime.settings import Config
 
 EVENT_LIFE_MS: Final = 300_000
@@ -33,7 +34,7 @@ KEY_LOOK_SECONDS: Final = 0.1
 
 _FAILURES: Final = {
     "interrupted": (
-        "the machine stopped in the middle of the turn; what it did till then is done",
+        "the machine stopped before the turn or in the middle of it; what it did till then is done",
         "Say it again if it should be done again: nothing repeats it by itself.",
     ),
     "unavailable": (
@@ -120,7 +121,7 @@ def shown(result: DiscordIngressResult) -> str:
     """What a person reads. Raises TurnFailed."""
     match result:
         case Reply():
-            return _printable(result.text)
+            return printable(result.text)
         case Failed():
             message, next_step = _FAILURES[result.code]
             raise TurnFailed(message, next_step=next_step)
@@ -131,13 +132,8 @@ def _why(refused: FleetPermitRefused) -> str:
     if refused.limit is not None:
         return f"since the limit {refused.limit} is reached"
     if refused.reason is not None:
-        return f"since the {refused.scope} is blocked: {_printable(refused.reason)}"
+        return f"since the {refused.scope} is blocked: {printable(refused.reason)}"
     return f"and calls it {refused.refusal}"
-
-
-def _printable(text: str) -> str:
-    """Without what moves a terminal's cursor or colours it: an answer may repeat what anybody wrote."""
-    return "".join(each for each in text if each in "\n\t" or category(each) != "Cc")
 
 
 async def _route(routes: FleetRoutes, server: str, clock: Clock) -> EdgeRoute:
@@ -156,7 +152,8 @@ async def _route(routes: FleetRoutes, server: str, clock: Clock) -> EdgeRoute:
 
 
 def _event(said: Said, route: EdgeRoute, now_ms: int) -> DiscordIngressEvent:
-    message = str((now_ms - DISCORD_EPOCH_MS) << 22)  # as Discord makes its own, from the time
+    # As Discord makes its own: from the time, and something that two in the same millisecond do not share.
+    message = str(((now_ms - DISCORD_EPOCH_MS) << 22) | secrets.randbits(22))
     return DiscordIngressEvent(
         schema_version=1,
         tenant_id=route.tenant_id,

@@ -4,12 +4,17 @@ Owns the command line and the time line. Must not know how a role keeps what it 
 """
 
 import os
+import re
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clankie.cli.fleet_shown import AsJson, show_json
+from clankie.runtime.errors import ClankieError
+
+if TYPE_CHECKING:
+    from clankie.runtime.broker import FileBroker
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -19,6 +24,8 @@ app = typer.Typer(
 
 SECONDS = 10.0
 """For a role's answer."""
+_DELIVERY = re.compile(r"[A-Za-z0-9:_-]{1,128}", re.ASCII)
+_AWAY = "does not run now"
 
 
 @app.command()
@@ -38,6 +45,11 @@ def trace(
 
     from clankie.runtime.config import load_config  # noqa: PLC0415
 
+    if _DELIVERY.fullmatch(delivery) is None:
+        raise ClankieError(
+            "that is no delivery's id",
+            next_step="Give one such as discord:123: `clankie say --id` prints it, and the body's log has it.",
+        )
     config = load_config(os.environ).config
     found = asyncio.run(_ask(config, delivery))
     if as_json:
@@ -49,41 +61,74 @@ def trace(
     for role in ("fleet", "body"):
         if isinstance(found[role], str):
             typer.echo(f"{role}: {found[role]}")
-    if not lines:
+    charged = _of(found["fleet"], "charged")
+    if charged:
+        typer.echo(f"fleet: charged for {', '.join(map(str, charged))}")
+    if not lines and not charged:
         typer.echo(f"nothing is known of {delivery} here")
     typer.echo("gateway: cannot know; it sees envelopes and not what they deliver")
 
 
 async def _ask(config: Any, delivery: str) -> dict[str, Any]:
-    import httpx2  # noqa: PLC0415
-
     from clankie.body.operator import OPERATOR_BEARER, OPERATOR_PREFIX  # noqa: PLC0415
     from clankie.fleet.admin.bearer import ADMIN_BEARER  # noqa: PLC0415
     from clankie.runtime.broker import FileBroker  # noqa: PLC0415
-    from clankie.runtime.credentials import TokenCredential  # noqa: PLC0415
+    from clankie.runtime.secrets import resolve_secret  # noqa: PLC0415
 
     broker = FileBroker(config.broker_path)
 
-    async def told(bearer_id: str, method: str, url: str, fields: Any) -> Any:
-        bearer = broker.get(bearer_id, TokenCredential)
-        if bearer is None:
-            return "never ran here"
-        headers = {"authorization": f"Bearer {bearer.token}"}
+    async def told(
+        role: str, store: Any, bearer_id: str, method: str, url: str, **sent: Any
+    ) -> Any:
         try:
-            async with httpx2.AsyncClient(trust_env=False, timeout=SECONDS) as client:
-                answer = await client.request(method, url, json=fields, headers=headers)
-        except httpx2.TransportError:
-            return "does not run now"
-        return answer.json() if answer.is_success else f"refuses with {answer.status_code}"
+            running = _may_run(resolve_secret(f"{role}.store", store, broker))
+        except ClankieError as error:
+            return str(error)
+        return await _told(broker, bearer_id, method, url, **sent) if running else _AWAY
 
-    local = f"http://127.0.0.1:{config.fleet.local_port}/admin/v1/delivery/trace"
+    fleet = f"http://127.0.0.1:{config.fleet.local_port}/admin/v1/delivery/trace"
     host = f"[{config.body.host}]" if ":" in config.body.host else config.body.host
     body = f"http://{host}:{config.body.port}{OPERATOR_PREFIX}deliveries/{delivery}"
     return {
         "delivery": delivery,
-        "fleet": await told(ADMIN_BEARER, "POST", local, {"deliveryId": delivery}),
-        "body": await told(OPERATOR_BEARER, "GET", body, None),
+        "fleet": await told(
+            "fleet", config.fleet.store, ADMIN_BEARER, "POST", fleet, json={"deliveryId": delivery}
+        ),
+        "body": await told("body", config.body.store, OPERATOR_BEARER, "GET", body),
     }
+
+
+def _may_run(url: str) -> bool:
+    """Whether the role of a store can be running here: while it does, it holds the lock of an embedded store.
+
+    Whoever else listens on its port meanwhile must not be sent its bearer.
+    """
+    from clankie.body.doctor.store_facts import is_open_elsewhere  # noqa: PLC0415
+    from clankie.runtime import engines  # noqa: PLC0415
+
+    parsed = engines.parse_url(url)
+    return not engines.is_sqlite(parsed) or is_open_elsewhere(engines.sqlite_path(parsed))
+
+
+async def _told(broker: "FileBroker", bearer_id: str, method: str, url: str, **sent: Any) -> Any:
+    import httpx2  # noqa: PLC0415
+
+    from clankie.runtime.credentials import TokenCredential  # noqa: PLC0415
+
+    bearer = broker.get(bearer_id, TokenCredential)
+    if bearer is None:
+        return "never ran here"
+    headers = {"authorization": f"Bearer {bearer.token}"}
+    try:
+        async with httpx2.AsyncClient(trust_env=False, timeout=SECONDS) as client:
+            answer = await client.request(method, url, headers=headers, **sent)
+        found = answer.json() if answer.is_success else None
+    except (httpx2.TransportError, ValueError):
+        return _AWAY
+    if not answer.is_success:
+        return f"refuses with {answer.status_code}"
+    known = isinstance(found, dict) and isinstance(found.get("seen"), list)
+    return found if known else "what answers on its port is something else"
 
 
 def _time_line(found: dict[str, Any]) -> list[tuple[int, str, str]]:
@@ -103,8 +148,8 @@ def _time_line(found: dict[str, Any]) -> list[tuple[int, str, str]]:
     return sorted(lines)
 
 
-def _of(answer: Any, name: str) -> list[dict[str, Any]]:
-    return list(answer[name]) if isinstance(answer, dict) else []
+def _of(answer: Any, name: str) -> list[Any]:
+    return list(answer.get(name, ())) if isinstance(answer, dict) else []
 
 
 def _sighting(seen: dict[str, Any]) -> str:

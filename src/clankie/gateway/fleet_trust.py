@@ -6,6 +6,7 @@ tunnel. Owns the asking and the file. Must not know tunnels.
 
 import asyncio
 import random
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -21,6 +22,8 @@ from clankie.runtime.folders import make_private, write_private
 from clankie.runtime.origins import is_dialable_origin
 
 log = structlog.get_logger(__name__)
+
+_OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 KEYS_PATH: Final = "/fleet/v1/keys"
 WAIT_SECONDS: Final = 25
@@ -165,6 +168,13 @@ class FleetTrust:
 
     def _recall(self) -> None:
         try:
+            if self._file.stat().st_mode & _OTHERS_MAY_WRITE:
+                log.error(
+                    "kept_trust_unsafe",
+                    file=str(self._file),
+                    next_step=f"run `chmod 600 {self._file}`, once you know that nobody changed it",
+                )
+                return
             self._take(self._file.read_bytes())
         except FileNotFoundError:
             return

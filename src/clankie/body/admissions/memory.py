@@ -98,9 +98,8 @@ class Memory:
                 self._tell_refused(copy, LeaseNotHeld("the lease ended meanwhile"))
         self._metrics.new.inc(len(decided.new) if held else 0)
         self._metrics.interrupted.inc(decided.interrupted)
-        if decided.new or decided.settled:
-            self.available()
         if decided.new:
+            self.available()
             self.trouble = None
         for refused, error in decided.refused:
             self._tell_refused(refused, error)

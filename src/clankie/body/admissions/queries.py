@@ -90,6 +90,11 @@ _RAISE_MARK = (
 )
 
 
+def forget(connection: Connection, key: DeliveryKey) -> None:
+    """Delete one row."""
+    connection.execute(delete(admissions).where(*_BY_KEY), by_key(key))
+
+
 def describe(connection: Connection, key: DeliveryKey) -> StoredDelivery | None:
     """A row's metadata."""
     row = connection.execute(_DESCRIBED, by_key(key)).one_or_none()

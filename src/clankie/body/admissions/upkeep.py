@@ -18,6 +18,7 @@ from clankie.body.admissions.memory import UNAVAILABLE, Memory
 from clankie.body.admissions.metrics import AdmissionMetrics
 from clankie.body.admissions.operations import Operation
 from clankie.body.admissions.records import RETENTION_MS
+from clankie.body.admissions.states import State
 from clankie.body.admissions.tables import DatabaseNow, replicas, store
 from clankie.runtime.clock import Clock
 from clankie.runtime.database_errors import DatabaseUnavailable
@@ -171,4 +172,21 @@ def end_leases(connection: Connection, fences: Sequence[int], now_ms: int) -> in
 
 
 def _write_nothing(connection: Connection) -> None:
+    """What an admission writes, and takes back: on a full disk something smaller may still find room."""
+    key = DeliveryKey("-", "-", "-")
+    queries.insert_pending(
+        connection,
+        [
+            {
+                **key._asdict(),
+                "event_digest": "-" * 43,
+                "expires_at_ms": 0,
+                "state": State.INTERRUPTED.value,
+                "replica_id": "-",
+                "fence": 0,
+                "admitted_at_ms": 0,
+            }
+        ],
+    )
+    queries.forget(connection, key)
     connection.execute(update(store).values(last_fence=store.c.last_fence))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from clankie.body.doctor.findings import Finding, fail, ok, warn
 from clankie.body.doctor.running import Nobody, Occupant, RunningBody, Stranger
+from clankie.body.health import TransportHealth
 from clankie.captain.registry import captain_factory
 from clankie.runtime.errors import ClankieError
 from clankie.runtime.settings import BodyConfig, CaptainConfig
@@ -29,6 +30,7 @@ def examine_port(body: BodyConfig, found: Occupant, *, ours_runs: bool | None) -
         case RunningBody(health):
             yield ok(subject, f"a body of version {health.version} answers on {place}")
             yield from _transport(health.transport.ok, health.transport.ingress)
+            yield from _link(health.transport)
         case Nobody(why) if why:
             yield fail(
                 subject, f"{place} cannot be listened on: {why}", "Set body.host or body.port."
@@ -66,4 +68,25 @@ def _transport(well: bool, ingress: str) -> Iterator[Finding]:
     else:
         yield warn(
             "port", f"its ingress is {ingress}", "If that lasts, look at the body's log for why."
+        )
+
+
+def _link(transport: TransportHealth) -> Iterator[Finding]:
+    """The tunnel and the registration of a managed body that runs."""
+    tunnel, registration = transport.tunnel, transport.registration
+    if tunnel is not None and tunnel.ok:
+        yield ok("tunnel", "connected to the gateway")
+    elif tunnel is not None:
+        yield warn(
+            "tunnel",
+            f"not connected to the gateway: {tunnel.state} {tunnel.reason or ''}".rstrip(),
+            "See that the gateway of the bootstrap file runs and can be reached from here.",
+        )
+    if registration is not None and registration.ingress_key_registered:
+        yield ok("fleet", "registered, and edges can learn what to seal to")
+    elif registration is not None:
+        yield warn(
+            "fleet",
+            f"not registered yet: {', '.join(registration.failing.values()) or 'just begun'}",
+            "See that the fleet of the bootstrap file runs and can be reached from here.",
         )
