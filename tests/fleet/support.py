@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import httpx2
 
-from clankie.fleet.admin.guard import admin_bearer
+from clankie.fleet.admin.bearer import admin_bearer
 from clankie.fleet.role import FleetRole
 from clankie.protocol import base64url
 from clankie.protocol.body_requests import sign_body_request

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from clankie.fleet.admin.guard import ADMIN_BEARER, admin_bearer
+from clankie.fleet.admin.bearer import ADMIN_BEARER, admin_bearer
 from clankie.runtime.broker import TokenCredential
 from fleet.support import Place, RunningFleet
 
