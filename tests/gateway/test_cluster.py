@@ -16,6 +16,7 @@ from nats.aio.client import Client as NatsClient
 from body.http_client import HttpAnswer, once
 from clankie.gateway import public
 from clankie.gateway.cluster import nats_cluster, placing
+from clankie.protocol.gateway_frames import MAX_EXCHANGES
 from gateway.gateways import ALICE, BOB, SECONDS, Gateway, Identity, RawHost
 from nats_server import NatsServer
 
@@ -237,6 +238,47 @@ async def test_without_nats_hosts_here_are_served_and_the_cluster_comes_back_by_
             await known(one, bob, BOB)
 
 
+async def test_what_a_lost_nats_cut_off_holds_no_place_of_its_host_any_more(
+    nats: NatsServer, one: Gateway, two: Gateway
+) -> None:
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+        cut = [asyncio.ensure_future(two.ask(ALICE)) for _ in range(MAX_EXCHANGES)]
+        for _ in cut:
+            await alice.request()
+        nats.kill()
+        assert {_code(await each) for each in cut} == {(502, "host_cancelled")}
+        for _ in cut:
+            assert (await alice.frame())["kind"] == "cancel"
+        await one.until("clankie_gateway_exchanges_in_flight", 0)
+
+
+async def test_a_holder_that_alone_lost_nats_tells_whoever_still_waits(
+    nats: NatsServer, one: Gateway, two: Gateway
+) -> None:
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+        waiting = asyncio.ensure_future(two.ask(ALICE))
+        await alice.request()
+        await _drop(one)
+        assert _code(await waiting) == (502, "host_cancelled")
+
+
+async def test_an_asker_that_alone_lost_nats_tells_whoever_still_serves(
+    nats: NatsServer, one: Gateway, two: Gateway
+) -> None:
+    async with await RawHost.dial(one.port, ALICE) as alice:
+        await known(two, alice, ALICE)
+        cut = asyncio.ensure_future(two.ask(ALICE))
+        request = await alice.request()
+        (asked,) = two.role._cluster._asking._asked.values()  # type: ignore[union-attr]
+        await asked.taken
+        await _drop(two)
+        assert _code(await cut) == (502, "host_cancelled")
+        cancel = await alice.frame()
+        assert (cancel["requestId"], cancel["reason"]) == (request.id, "client_closed")
+
+
 async def test_a_host_that_moved_while_the_gateways_were_apart_has_one_tunnel_after(
     nats: NatsServer, one: Gateway, two: Gateway
 ) -> None:
@@ -401,6 +443,13 @@ async def test_a_gateway_process_stops_cleanly_and_tells_its_hosts(
     ended = asyncio.ensure_future(asyncio.to_thread(process.end, signal.SIGTERM))
     assert await host.closed() == 1001
     assert await ended == 0
+
+
+async def _drop(gateway: Gateway) -> None:
+    """Cut one gateway's own connection to NATS, and wait until it has noticed."""
+    link = gateway.role._cluster._link  # type: ignore[union-attr]
+    link._client._transport._io_writer.transport.abort()
+    await cluster_is(gateway, "apart")
 
 
 def _code(answer: HttpAnswer) -> tuple[int, str]:

@@ -125,6 +125,7 @@ class Asking:
         self._new_id = new_id
         self._part_bytes = part_bytes
         self._asked: dict[str, _Asked] = {}
+        self._untold: list[tuple[str, str]] = []
 
     async def ask(
         self, host_id: str, request: Request, *, charge: Charge, deadline: float
@@ -170,8 +171,16 @@ class Asking:
 
     def fail_all(self) -> None:
         """NATS is gone: no answer will come."""
-        for asked in self._asked.values():
+        for ask_id, asked in self._asked.items():
+            if asked.holder is not None:
+                self._untold.append((ask_id, asked.holder))
             asked.fail(HostCancelled())
+
+    async def tell(self) -> None:
+        """NATS is back: a holder that still serves what was given up meanwhile would else go on for nobody."""
+        untold, self._untold = self._untold, []
+        for ask_id, holder in untold:
+            await self._cancel(ask_id, holder)
 
     async def _hand_over(
         self, host_id: str, request: Request, ask_id: str, asked: _Asked, deadline: float

@@ -105,12 +105,15 @@ class NatsCluster:
                 await self._link.subscribe(ALL_SUBJECT, self._on_all)
                 self._placing.start()
             await self._placing.tell_all()
+            await self._asking.tell()
+            await self._serving.tell()
         except Unreachable:
             return  # it has parted again, and joins again
 
     def _on_parted(self) -> None:
         self._heard_at.clear()
         self._asking.fail_all()
+        self._serving.parted()
 
     async def _listen(self, host_id: str) -> object:
         return await self._link.subscribe(HOST_SUBJECT + host_id, self._on_ask, HOLDERS)

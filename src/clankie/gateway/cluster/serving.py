@@ -63,6 +63,7 @@ class Serving:
         self._tunnels = tunnels
         self._part_bytes = part_bytes
         self._served: dict[str, _Served] = {}
+        self._untold: list[str] = []
 
     def take(self, host_id: str, ask_id: str, ask: Ask) -> None:
         """Serve an ask for a host."""
@@ -89,6 +90,18 @@ class Serving:
         for served in self._served.values():
             if served.node == node:
                 served.task.cancel()
+
+    def parted(self) -> None:
+        """NATS is gone: end everything, since no answer gets through and each would hold a place of its host's."""
+        for ask_id, served in self._served.items():
+            served.task.cancel()
+            self._untold.append(f"{NODE_SUBJECT}{served.node}.{ask_id}")
+
+    async def tell(self) -> None:
+        """NATS is back: say what was ended, for whoever has not parted and still waits. Raises Unreachable."""
+        untold, self._untold = self._untold, []
+        for to in untold:
+            await self._publish(to, Failed(HostCancelled.code), "")
 
     async def stop(self) -> None:
         """End everything."""
