@@ -272,7 +272,7 @@ def test_as_a_process_it_says_how_to_go_on_and_a_second_one_does_not_disturb_it(
 @pytest.mark.seed("S22", "S25", "S26")
 @pytest.mark.parametrize(
     ("grace", "code", "stdout", "stderr"),
-    [("20", 0, "done\n", ""), ("0.1", 1, "", "stopped in the middle of the turn")],
+    [("20", 0, "done\n", ""), ("0.1", 1, "", "in the middle of it")],
     ids=["the answer", "interrupted"],
 )
 def test_a_turn_that_runs_when_it_is_stopped_ends_as_whoever_asked_is_told(
