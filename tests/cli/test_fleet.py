@@ -89,7 +89,7 @@ def test_every_command_works_over_a_running_fleet_and_over_its_store(
 
 def _registry(shell: Shell, folder: Path) -> tuple[str, str, str]:
     assert shell("account", "list") == "none\n"
-    account = shell.json("account", "add", "alice")[0]["accountId"]
+    account = shell.json("account", "add", "person_a")[0]["accountId"]
     assert account in shell("account", "list")
 
     bootstrap = folder / "bootstrap.json"
@@ -153,7 +153,7 @@ def _keys_and_audit(shell: Shell) -> None:
 
     head = shell("audit", "verify").strip().rpartition("head ")[2]
     assert "key_sign_forced" in shell("audit", "list")
-    shell("account", "add", "bob")
+    shell("account", "add", "person_b")
     assert shell("audit", "verify", "--noted", head).startswith("whole, ")
     assert "broken" in shell("audit", "verify", "--noted", head[:-3] + "AAA", code=1)
 
@@ -187,7 +187,7 @@ def test_an_error_says_what_to_do(shell: Shell, arguments: list[str], said: str,
 def test_a_bootstrap_file_is_not_written_over_and_nothing_is_made_for_it(
     shell: Shell, tmp_path: Path
 ) -> None:
-    account = shell.json("account", "add", "alice")[0]["accountId"]
+    account = shell.json("account", "add", "person_a")[0]["accountId"]
     there = tmp_path / "there"
     there.write_text("mine")
     for out in (there, tmp_path / "no" / "folder"):
@@ -204,7 +204,7 @@ def test_the_bearer_goes_to_nobody_while_no_fleet_runs(shell: Shell) -> None:
         other.bind(("127.0.0.1", int(shell.variables["CLANKIE_FLEET_LOCAL_PORT"])))
         other.listen()
         other.settimeout(0.2)
-        shell("account", "add", "alice")
+        shell("account", "add", "person_a")
         with pytest.raises(TimeoutError):
             other.accept()
 
@@ -221,7 +221,7 @@ def test_a_store_in_use_without_a_fleet_on_its_port_is_said(
 
 
 def test_a_fleet_with_another_broker_is_refused_by_its_store(shell: Shell) -> None:
-    shell("account", "add", "alice")
+    shell("account", "add", "person_a")
     FileBroker(load_config({}, shell.home).config.broker_path).path.unlink()
     assert "other keys" in shell("account", "list", code=1)
 

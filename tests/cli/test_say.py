@@ -93,7 +93,7 @@ def test_a_turn_that_failed_is_an_error_that_says_what_to_do(running: dict[str, 
     [
         (["hello", "--server", "77"], "no route for server 77"),
         (["hello", "--server", "1&userId=2"], "that is no server's id"),
-        (["hello", "--as", "bob"], "that is no message"),
+        (["hello", "--as", "person_b"], "that is no message"),
         ([" "], "that is no message"),
         (["x" * 16_385], "that is no message"),
     ],

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.gateways import ALICE, Gateway, RawHost
+from gateway.gateways import HOST_A, Gateway, RawHost
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
 
 
 @pytest.fixture
-async def alice(gateway: Gateway) -> AsyncIterator[RawHost]:
+async def host_a(gateway: Gateway) -> AsyncIterator[RawHost]:
     """A host that is connected."""
-    async with await RawHost.dial(gateway.port, ALICE) as host:
+    async with await RawHost.dial(gateway.port, HOST_A) as host:
         yield host

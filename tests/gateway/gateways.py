@@ -57,8 +57,8 @@ class Identity(NamedTuple):
         )
 
 
-ALICE = Identity.number(1)
-BOB = Identity.number(2)
+HOST_A = Identity.number(1)
+HOST_B = Identity.number(2)
 
 
 class Gateway:

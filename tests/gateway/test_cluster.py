@@ -17,7 +17,7 @@ from body.http_client import HttpAnswer, once
 from clankie.gateway import public
 from clankie.gateway.cluster import nats_cluster, placing
 from clankie.protocol.gateway_frames import MAX_EXCHANGES
-from gateway.gateways import ALICE, BOB, SECONDS, Gateway, Identity, RawHost
+from gateway.gateways import HOST_A, HOST_B, SECONDS, Gateway, Identity, RawHost
 from nats_server import NatsServer
 
 MIB = 1_048_576
@@ -74,11 +74,11 @@ async def known(gateway: Gateway, host: RawHost, who: Identity) -> None:
 async def test_any_gateway_serves_a_host_whichever_holds_its_tunnel(
     one: Gateway, two: Gateway, size: int
 ) -> None:
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
         body = os.urandom(size)
-        asking = asyncio.ensure_future(two.ask(ALICE, body, "prefer: wait=9", "cookie: x"))
-        request = await alice.request()
+        asking = asyncio.ensure_future(two.ask(HOST_A, body, "prefer: wait=9", "cookie: x"))
+        request = await host_a.request()
         assert request.body == body
         assert request.frame["headers"] == [{"name": "prefer", "value": "wait=9"}]
         await request.answer(body[::-1], 200, retry_after="3", set_cookie="x")
@@ -90,10 +90,10 @@ async def test_any_gateway_serves_a_host_whichever_holds_its_tunnel(
 
 
 async def test_the_largest_answer_passes_between_gateways_whole(one: Gateway, two: Gateway) -> None:
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
-        asking = asyncio.ensure_future(two.ask(ALICE))
-        await (await alice.request()).answer(b"\x07" * (16 * MIB))
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
+        asking = asyncio.ensure_future(two.ask(HOST_A))
+        await (await host_a.request()).answer(b"\x07" * (16 * MIB))
         assert (await asking).body == b"\x07" * (16 * MIB)
 
 
@@ -101,49 +101,49 @@ async def test_a_host_that_no_gateway_holds_is_unavailable_at_once(
     one: Gateway, two: Gateway
 ) -> None:
     async with asyncio.timeout(1):
-        answers = [await gateway.ask(ALICE) for gateway in (one, two)]
+        answers = [await gateway.ask(HOST_A) for gateway in (one, two)]
     assert [answer.status for answer in answers] == [503, 503]
     assert json.loads(answers[0].body) == {"error": "host_unavailable"}
 
 
 async def test_a_host_that_has_gone_is_not_asked_for_any_more(one: Gateway, two: Gateway) -> None:
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
     await one.until("clankie_gateway_tunnels", 0)
     async with asyncio.timeout(SECONDS):
-        assert (await two.ask(ALICE)).status == 503
+        assert (await two.ask(HOST_A)).status == 503
 
 
 async def test_every_failure_is_told_as_if_the_tunnel_were_here(
     one: Gateway, two: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
-        asking = asyncio.ensure_future(two.ask(ALICE))
-        await alice.say("cancel", (await alice.request()).id, reason="protocol_error")
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
+        asking = asyncio.ensure_future(two.ask(HOST_A))
+        await host_a.say("cancel", (await host_a.request()).id, reason="protocol_error")
         assert _code(await asking) == (502, "host_cancelled")
-        asking = asyncio.ensure_future(two.ask(ALICE))
-        await (await alice.request()).answer(bytes(16 * MIB + 1))
+        asking = asyncio.ensure_future(two.ask(HOST_A))
+        await (await host_a.request()).answer(bytes(16 * MIB + 1))
         assert _code(await asking) == (502, "gateway_response_limit")
-        assert (await alice.frame())["reason"] == "protocol_error"
+        assert (await host_a.frame())["reason"] == "protocol_error"
         monkeypatch.setattr(public, "EXCHANGE_SECONDS", 0.2)
-        asking = asyncio.ensure_future(two.ask(ALICE))
-        await alice.request()
+        asking = asyncio.ensure_future(two.ask(HOST_A))
+        await host_a.request()
         assert _code(await asking) == (504, "gateway_timeout")
-        assert (await alice.frame())["kind"] == "cancel"
+        assert (await host_a.frame())["kind"] == "cancel"
 
 
 async def test_128_exchanges_are_in_flight_for_a_host_over_all_gateways(
     one: Gateway, two: Gateway
 ) -> None:
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
         asking = [
-            asyncio.ensure_future(gateway.ask(ALICE)) for gateway in (one, two) for _ in range(64)
+            asyncio.ensure_future(gateway.ask(HOST_A)) for gateway in (one, two) for _ in range(64)
         ]
-        requests = [await alice.request() for _ in asking]
-        assert _code(await two.ask(ALICE)) == (503, "gateway_busy")
-        assert _code(await one.ask(ALICE)) == (503, "gateway_busy")
+        requests = [await host_a.request() for _ in asking]
+        assert _code(await two.ask(HOST_A)) == (503, "gateway_busy")
+        assert _code(await one.ask(HOST_A)) == (503, "gateway_busy")
         for request in requests:
             await request.answer()
         assert {(await each).status for each in asking} == {200}
@@ -152,14 +152,14 @@ async def test_128_exchanges_are_in_flight_for_a_host_over_all_gateways(
 async def test_a_client_that_hangs_up_is_told_to_the_host_through_both_gateways(
     one: Gateway, two: Gateway
 ) -> None:
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
         client = await two.client()
-        asking = asyncio.ensure_future(client.ask("POST", ALICE.path, b"{}"))
-        request = await alice.request()
+        asking = asyncio.ensure_future(client.ask("POST", HOST_A.path, b"{}"))
+        request = await host_a.request()
         asking.cancel()
         client.writer.close()
-        cancel = await alice.frame()
+        cancel = await host_a.frame()
         assert (cancel["requestId"], cancel["reason"]) == (request.id, "client_closed")
         await one.until("clankie_gateway_exchanges_in_flight", 0)
 
@@ -167,35 +167,35 @@ async def test_a_client_that_hangs_up_is_told_to_the_host_through_both_gateways(
 async def test_a_newer_connection_on_another_gateway_replaces_the_older_one(
     one: Gateway, two: Gateway
 ) -> None:
-    older = await RawHost.dial(one.port, ALICE)
-    await known(two, older, ALICE)
-    async with await RawHost.dial(two.port, ALICE) as newer:
+    older = await RawHost.dial(one.port, HOST_A)
+    await known(two, older, HOST_A)
+    async with await RawHost.dial(two.port, HOST_A) as newer:
         assert await older.closed() == 1012
-        await known(one, newer, ALICE)
+        await known(one, newer, HOST_A)
         assert not newer.socket.close_code
         # and back again
-        async with await RawHost.dial(one.port, ALICE) as newest:
+        async with await RawHost.dial(one.port, HOST_A) as newest:
             assert await newer.closed() == 1012
-            await known(two, newest, ALICE)
+            await known(two, newest, HOST_A)
 
 
 async def test_a_tunnel_that_is_settled_gives_way_whatever_the_clocks_say(
     one: Gateway, two: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(placing, "SETTLED_SECONDS", 0.0)
-    older = await RawHost.dial(one.port, ALICE)
-    tunnel = one.role._tunnels.get(ALICE.host_id)
+    older = await RawHost.dial(one.port, HOST_A)
+    tunnel = one.role._tunnels.get(HOST_A.host_id)
     assert tunnel is not None
     tunnel.connected_at_ms += 60_000  # its gateway's clock is ahead
-    await known(two, older, ALICE)
-    async with await RawHost.dial(two.port, ALICE) as newer:
+    await known(two, older, HOST_A)
+    async with await RawHost.dial(two.port, HOST_A) as newer:
         assert await older.closed() == 1012
-        await known(one, newer, ALICE)
+        await known(one, newer, HOST_A)
 
 
 async def test_of_two_that_open_at_once_exactly_one_stays(one: Gateway, two: Gateway) -> None:
     for _ in range(10):
-        hosts = await asyncio.gather(RawHost.dial(one.port, ALICE), RawHost.dial(two.port, ALICE))
+        hosts = await asyncio.gather(RawHost.dial(one.port, HOST_A), RawHost.dial(two.port, HOST_A))
         ends = [asyncio.ensure_future(host.closed()) for host in hosts]
         done, open_still = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         assert [end.result() for end in done] == [1012]
@@ -211,55 +211,55 @@ async def test_without_nats_hosts_here_are_served_and_the_cluster_comes_back_by_
     nats: NatsServer, one: Gateway, two: Gateway
 ) -> None:
     async with (
-        await RawHost.dial(one.port, ALICE) as alice,
-        await RawHost.dial(two.port, BOB) as bob,
+        await RawHost.dial(one.port, HOST_A) as host_a,
+        await RawHost.dial(two.port, HOST_B) as host_b,
     ):
-        await known(two, alice, ALICE)
-        cut = asyncio.ensure_future(two.ask(ALICE))
-        await alice.request()
+        await known(two, host_a, HOST_A)
+        cut = asyncio.ensure_future(two.ask(HOST_A))
+        await host_a.request()
         nats.kill()
         assert _code(await cut) == (502, "host_cancelled")
         for gateway in (one, two):
             await cluster_is(gateway, "apart")
             assert not gateway.role.health().ok
-        asking = asyncio.ensure_future(one.ask(ALICE))
-        frame = await alice.frame()
+        asking = asyncio.ensure_future(one.ask(HOST_A))
+        frame = await host_a.frame()
         while frame["kind"] != "request":  # the cancel of what was cut may come first
-            frame = await alice.frame()
-        await alice.say("response_start", frame["requestId"], status=200, headers=[])
-        await alice.say("response_end", frame["requestId"])
+            frame = await host_a.frame()
+        await host_a.say("response_start", frame["requestId"], status=200, headers=[])
+        await host_a.say("response_end", frame["requestId"])
         assert (await asking).status == 200
-        assert _code(await two.ask(ALICE)) == (503, "host_unavailable")
-        assert not bob.socket.close_code
+        assert _code(await two.ask(HOST_A)) == (503, "host_unavailable")
+        assert not host_b.socket.close_code
         await nats.start()
         async with asyncio.timeout(10):
             for gateway in (one, two):
                 await cluster_is(gateway, "joined")
-            await known(one, bob, BOB)
+            await known(one, host_b, HOST_B)
 
 
 async def test_what_a_lost_nats_cut_off_holds_no_place_of_its_host_any_more(
     nats: NatsServer, one: Gateway, two: Gateway
 ) -> None:
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
-        cut = [asyncio.ensure_future(two.ask(ALICE)) for _ in range(MAX_EXCHANGES)]
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
+        cut = [asyncio.ensure_future(two.ask(HOST_A)) for _ in range(MAX_EXCHANGES)]
         for _ in cut:
-            await alice.request()
+            await host_a.request()
         nats.kill()
         assert {_code(await each) for each in cut} == {(502, "host_cancelled")}
         for _ in cut:
-            assert (await alice.frame())["kind"] == "cancel"
+            assert (await host_a.frame())["kind"] == "cancel"
         await one.until("clankie_gateway_exchanges_in_flight", 0)
 
 
 async def test_a_holder_that_alone_lost_nats_tells_whoever_still_waits(
     nats: NatsServer, one: Gateway, two: Gateway
 ) -> None:
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
-        waiting = asyncio.ensure_future(two.ask(ALICE))
-        await alice.request()
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
+        waiting = asyncio.ensure_future(two.ask(HOST_A))
+        await host_a.request()
         await _drop(one)
         assert _code(await waiting) == (502, "host_cancelled")
 
@@ -267,44 +267,44 @@ async def test_a_holder_that_alone_lost_nats_tells_whoever_still_waits(
 async def test_an_asker_that_alone_lost_nats_tells_whoever_still_serves(
     nats: NatsServer, one: Gateway, two: Gateway
 ) -> None:
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
-        cut = asyncio.ensure_future(two.ask(ALICE))
-        request = await alice.request()
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
+        cut = asyncio.ensure_future(two.ask(HOST_A))
+        request = await host_a.request()
         (asked,) = two.role._cluster._asking._asked.values()  # type: ignore[union-attr]
         await asked.taken
         await _drop(two)
         assert _code(await cut) == (502, "host_cancelled")
-        cancel = await alice.frame()
+        cancel = await host_a.frame()
         assert (cancel["requestId"], cancel["reason"]) == (request.id, "client_closed")
 
 
 async def test_a_host_that_moved_while_the_gateways_were_apart_has_one_tunnel_after(
     nats: NatsServer, one: Gateway, two: Gateway
 ) -> None:
-    older = await RawHost.dial(one.port, ALICE)
+    older = await RawHost.dial(one.port, HOST_A)
     nats.kill()
     for gateway in (one, two):
         await cluster_is(gateway, "apart")
-    async with await RawHost.dial(two.port, ALICE) as newer:
+    async with await RawHost.dial(two.port, HOST_A) as newer:
         assert not older.socket.close_code
         await nats.start()
         assert await older.closed() == 1012
-        await known(one, newer, ALICE)
+        await known(one, newer, HOST_A)
 
 
 async def test_a_gateway_starts_without_nats_and_joins_when_it_is_there(tmp_path: Path) -> None:
     nats = NatsServer()
     async with Gateway(tmp_path / "one", CLANKIE_GATEWAY_NATS_URL=nats.url) as gateway:
         assert gateway.role.health().cluster == "apart"
-        async with await RawHost.dial(gateway.port, ALICE) as alice:
-            asking = asyncio.ensure_future(gateway.ask(ALICE))
-            await (await alice.request()).answer()
+        async with await RawHost.dial(gateway.port, HOST_A) as host_a:
+            asking = asyncio.ensure_future(gateway.ask(HOST_A))
+            await (await host_a.request()).answer()
             assert (await asking).status == 200
             await nats.start()
             await cluster_is(gateway, "joined")
             async with joined(nats, tmp_path / "two") as other:
-                await known(other, alice, ALICE)
+                await known(other, host_a, HOST_A)
     nats.kill()
 
 
@@ -335,15 +335,15 @@ async def test_envelopes_and_clients_leave_no_trace_in_subjects_or_logs(
     await tap.connect(nats.url)
     await tap.subscribe("clankie.>", cb=hear)
     await tap.flush()
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
-        asking = asyncio.ensure_future(two.ask(ALICE, b"marker-question"))
-        await (await alice.request()).answer(b"marker-answer")
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
+        asking = asyncio.ensure_future(two.ask(HOST_A, b"marker-question"))
+        await (await host_a.request()).answer(b"marker-answer")
         await asking
         await tap.flush()
     await tap.close()
-    assert f"clankie.gateway.host.{ALICE.host_id}" in subjects
-    assert not any("marker" in subject or ALICE.account in subject for subject in subjects)
+    assert f"clankie.gateway.host.{HOST_A.host_id}" in subjects
+    assert not any("marker" in subject or HOST_A.account in subject for subject in subjects)
     assert "marker" not in "".join(capfd.readouterr())
 
 
@@ -353,17 +353,17 @@ async def test_what_strangers_publish_breaks_nothing(
     stranger = NatsClient()
     await stranger.connect(nats.url)
     node = one.role._cluster._node  # type: ignore[union-attr]
-    async with await RawHost.dial(one.port, ALICE) as alice:
-        await known(two, alice, ALICE)
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
         for data in (b"", b"\xff", b"{}", b"\x91\xa3ask", b"\x92\xa5taken\xa1x", os.urandom(200)):
             for subject in (
-                f"clankie.gateway.host.{ALICE.host_id}",
+                f"clankie.gateway.host.{HOST_A.host_id}",
                 f"clankie.gateway.node.{node}.x",
                 "clankie.gateway.placed",
             ):
                 await stranger.publish(subject, data)
         await stranger.flush()
-        await known(two, alice, ALICE)
+        await known(two, host_a, HOST_A)
     await stranger.close()
 
 
@@ -410,26 +410,26 @@ async def test_a_gateway_that_is_killed_takes_only_what_it_had_in_flight(
     monkeypatch.setattr(nats_cluster, "DEAD_SECONDS", 1.5)
     doomed = GatewayProcess(nats, tmp_path / "doomed")
     port, local_port = await doomed.ports()
-    alice, bob = await RawHost.dial(port, ALICE), await RawHost.dial(one.port, BOB)
-    await known(one, alice, ALICE)
+    host_a, host_b = await RawHost.dial(port, HOST_A), await RawHost.dial(one.port, HOST_B)
+    await known(one, host_a, HOST_A)
     async with asyncio.timeout(SECONDS):  # a sign of life, so that its absence is noticed
         while not one.role._cluster._heard_at:  # type: ignore[union-attr]  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-    taken = asyncio.ensure_future(one.ask(ALICE))
-    await alice.request()
-    kept = asyncio.ensure_future(one.ask(BOB))
-    request = await bob.request()
+    taken = asyncio.ensure_future(one.ask(HOST_A))
+    await host_a.request()
+    kept = asyncio.ensure_future(one.ask(HOST_B))
+    request = await host_b.request()
     assert doomed.end(signal.SIGKILL) == -signal.SIGKILL
-    assert await alice.closed() == 1006
+    assert await host_a.closed() == 1006
     async with asyncio.timeout(10):
         assert _code(await taken) == (502, "host_cancelled")
     await request.answer(b"kept")
     assert (await kept).body == b"kept"
-    async with await RawHost.dial(one.port, ALICE) as again:  # its hosts reconnect elsewhere
-        asking = asyncio.ensure_future(one.ask(ALICE))
+    async with await RawHost.dial(one.port, HOST_A) as again:  # its hosts reconnect elsewhere
+        asking = asyncio.ensure_future(one.ask(HOST_A))
         await (await again.request()).answer(b"elsewhere")
         assert (await asking).body == b"elsewhere"
-    await bob.socket.close()
+    await host_b.socket.close()
     assert local_port != port
 
 
@@ -438,7 +438,7 @@ async def test_a_gateway_process_stops_cleanly_and_tells_its_hosts(
 ) -> None:
     process = GatewayProcess(nats, tmp_path / "home")
     port, local_port = await process.ports()
-    host = await RawHost.dial(port, ALICE)
+    host = await RawHost.dial(port, HOST_A)
     assert json.loads((await once(local_port, "GET", "/health")).body)["tunnels"] == 1
     ended = asyncio.ensure_future(asyncio.to_thread(process.end, signal.SIGTERM))
     assert await host.closed() == 1001

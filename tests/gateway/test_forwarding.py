@@ -10,7 +10,7 @@ import pytest
 from body.http_client import once
 from clankie.gateway import public, tunnel
 from clankie.protocol.gateway_frames import MAX_EXCHANGES
-from gateway.gateways import ALICE, BOB, INGRESS, Gateway, RawHost
+from gateway.gateways import HOST_A, HOST_B, INGRESS, Gateway, RawHost
 
 MIB = 1_048_576
 
@@ -22,10 +22,10 @@ def error(body: bytes) -> str:
 
 @pytest.mark.seed("S3")
 async def test_a_request_reaches_its_host_as_it_is_and_its_answer_comes_back_as_it_is(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
-    asking = asyncio.ensure_future(gateway.ask(ALICE, b'{"sealed":"\xf0\x9f\x98\x80"}'))
-    request = await alice.request()
+    asking = asyncio.ensure_future(gateway.ask(HOST_A, b'{"sealed":"\xf0\x9f\x98\x80"}'))
+    request = await host_a.request()
     assert request.frame["method"] == "POST"
     assert request.frame["path"] == INGRESS
     assert request.frame["target"] == "control"
@@ -37,7 +37,7 @@ async def test_a_request_reaches_its_host_as_it_is_and_its_answer_comes_back_as_
 
 
 async def test_only_the_listed_headers_cross_in_either_direction(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
     sent = (
         "Accept: application/json",
@@ -48,8 +48,8 @@ async def test_only_the_listed_headers_cross_in_either_direction(
         "Cookie: a=b",
         "X-Forwarded-For: 9.9.9.9",
     )
-    asking = asyncio.ensure_future(gateway.ask(ALICE, b"{}", *sent))
-    request = await alice.request()
+    asking = asyncio.ensure_future(gateway.ask(HOST_A, b"{}", *sent))
+    request = await host_a.request()
     assert {h["name"]: h["value"] for h in request.frame["headers"]} == {
         "accept": "application/json",
         "prefer": "wait=25, respond-async",
@@ -76,11 +76,11 @@ async def test_only_the_listed_headers_cross_in_either_direction(
 
 
 async def test_the_largest_request_and_the_largest_answer_pass(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
     question, reply = bytes(range(256)) * (2 * MIB // 256), b"\x07" * (16 * MIB)
-    asking = asyncio.ensure_future(gateway.ask(ALICE, question))
-    request = await alice.request()
+    asking = asyncio.ensure_future(gateway.ask(HOST_A, question))
+    request = await host_a.request()
     assert request.body == question
     await request.answer(reply)
     assert (await asking).body == reply
@@ -88,45 +88,45 @@ async def test_the_largest_request_and_the_largest_answer_pass(
 
 
 async def test_a_request_over_2_mib_is_refused_and_reaches_no_host(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
-    answer = await gateway.ask(ALICE, bytes(2 * MIB + 1))
+    answer = await gateway.ask(HOST_A, bytes(2 * MIB + 1))
     assert (answer.status, error(answer.body)) == (413, "malformed")
     assert answer.headers["connection"] == "close"
-    asking = asyncio.ensure_future(gateway.ask(ALICE, b"next"))
-    assert (await alice.request()).body == b"next"
+    asking = asyncio.ensure_future(gateway.ask(HOST_A, b"next"))
+    assert (await host_a.request()).body == b"next"
     asking.cancel()
 
 
 async def test_an_answer_over_16_mib_is_cut_off_and_the_tunnel_goes_on(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
-    asking = asyncio.ensure_future(gateway.ask(ALICE))
-    request = await alice.request()
+    asking = asyncio.ensure_future(gateway.ask(HOST_A))
+    request = await host_a.request()
     await request.answer(b"\x07" * (16 * MIB + 1))
     answer = await asking
     assert (answer.status, error(answer.body)) == (502, "gateway_response_limit")
-    assert await alice.frame() == {
+    assert await host_a.frame() == {
         "kind": "cancel",
         "schemaVersion": 1,
         "requestId": request.id,
         "reason": "protocol_error",
     }
-    await _still_serves(gateway, alice)
+    await _still_serves(gateway, host_a)
 
 
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", ALICE.path),
-        ("PUT", ALICE.path),
-        ("POST", ALICE.path + "?x=1"),
-        ("POST", ALICE.path + "/"),
-        ("POST", ALICE.path.replace("/h/", "/H/")),
-        ("POST", ALICE.path.replace("ingress", "%69ngress")),
-        ("POST", f"/h/{ALICE.host_id}/v1/settings"),
-        ("POST", f"/h/{ALICE.host_id}/../{ALICE.host_id}{INGRESS}"),
-        ("POST", f"/h/{ALICE.host_id[:-1]}{INGRESS}"),
+        ("GET", HOST_A.path),
+        ("PUT", HOST_A.path),
+        ("POST", HOST_A.path + "?x=1"),
+        ("POST", HOST_A.path + "/"),
+        ("POST", HOST_A.path.replace("/h/", "/H/")),
+        ("POST", HOST_A.path.replace("ingress", "%69ngress")),
+        ("POST", f"/h/{HOST_A.host_id}/v1/settings"),
+        ("POST", f"/h/{HOST_A.host_id}/../{HOST_A.host_id}{INGRESS}"),
+        ("POST", f"/h/{HOST_A.host_id[:-1]}{INGRESS}"),
         ("POST", INGRESS),
         ("GET", "/health?x=1"),
         ("POST", "/health"),
@@ -136,37 +136,37 @@ async def test_an_answer_over_16_mib_is_cut_off_and_the_tunnel_goes_on(
     ],
 )
 async def test_nothing_else_is_forwarded(
-    gateway: Gateway, alice: RawHost, method: str, path: str
+    gateway: Gateway, host_a: RawHost, method: str, path: str
 ) -> None:
     answer = await once(gateway.port, method, path)
     assert (answer.status, error(answer.body)) == (404, "route_not_found")
-    asking = asyncio.ensure_future(gateway.ask(ALICE, b"next"))
-    assert (await alice.request()).body == b"next"
+    asking = asyncio.ensure_future(gateway.ask(HOST_A, b"next"))
+    assert (await host_a.request()).body == b"next"
     asking.cancel()
 
 
-async def test_a_host_without_a_tunnel_is_unavailable(gateway: Gateway, alice: RawHost) -> None:
-    answer = await gateway.ask(BOB)
+async def test_a_host_without_a_tunnel_is_unavailable(gateway: Gateway, host_a: RawHost) -> None:
+    answer = await gateway.ask(HOST_B)
     assert (answer.status, error(answer.body)) == (503, "host_unavailable")
     assert answer.headers["cache-control"] == "no-store"
     assert answer.headers["retry-after"] == "1"
-    await _still_serves(gateway, alice)
+    await _still_serves(gateway, host_a)
 
 
 async def test_128_exchanges_are_in_flight_for_a_host_and_the_129th_is_told_so(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
-    asking = [asyncio.ensure_future(gateway.ask(ALICE)) for _ in range(MAX_EXCHANGES)]
-    requests = [await alice.request() for _ in asking]
-    answer = await gateway.ask(ALICE)
+    asking = [asyncio.ensure_future(gateway.ask(HOST_A)) for _ in range(MAX_EXCHANGES)]
+    requests = [await host_a.request() for _ in asking]
+    answer = await gateway.ask(HOST_A)
     assert (answer.status, error(answer.body)) == (503, "gateway_busy")
-    async with await RawHost.dial(gateway.port, BOB) as bob:
-        await _still_serves(gateway, bob, who=BOB)
+    async with await RawHost.dial(gateway.port, HOST_B) as host_b:
+        await _still_serves(gateway, host_b, who=HOST_B)
     await requests[0].answer(b"first")
     done, _ = await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
     assert [each.result().body for each in done] == [b"first"]
-    again = asyncio.ensure_future(gateway.ask(ALICE))
-    await (await alice.request()).answer(b"room again")
+    again = asyncio.ensure_future(gateway.ask(HOST_A))
+    await (await host_a.request()).answer(b"room again")
     assert (await again).body == b"room again"
     for request in requests[1:]:
         await request.answer()
@@ -174,13 +174,13 @@ async def test_128_exchanges_are_in_flight_for_a_host_and_the_129th_is_told_so(
 
 
 async def test_a_host_that_does_not_answer_in_time_is_told_and_its_client_too(
-    gateway: Gateway, alice: RawHost, monkeypatch: pytest.MonkeyPatch
+    gateway: Gateway, host_a: RawHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(public, "EXCHANGE_SECONDS", 0.05)
-    answer = await gateway.ask(ALICE)
+    answer = await gateway.ask(HOST_A)
     assert (answer.status, error(answer.body)) == (504, "gateway_timeout")
-    request = await alice.request()
-    cancel = await alice.frame()
+    request = await host_a.request()
+    cancel = await host_a.frame()
     assert (cancel["kind"], cancel["requestId"], cancel["reason"]) == (
         "cancel",
         request.id,
@@ -189,11 +189,11 @@ async def test_a_host_that_does_not_answer_in_time_is_told_and_its_client_too(
 
 
 async def test_a_host_that_answers_halfway_until_the_deadline_is_a_timeout_too(
-    gateway: Gateway, alice: RawHost, monkeypatch: pytest.MonkeyPatch
+    gateway: Gateway, host_a: RawHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(public, "EXCHANGE_SECONDS", 0.3)
-    asking = asyncio.ensure_future(gateway.ask(ALICE))
-    request = await alice.request()
+    asking = asyncio.ensure_future(gateway.ask(HOST_A))
+    request = await host_a.request()
     await request.start()
     await request.chunk(0, b"half")
     answer = await asking
@@ -201,38 +201,38 @@ async def test_a_host_that_answers_halfway_until_the_deadline_is_a_timeout_too(
     assert b"half" not in answer.body
 
 
-async def test_a_host_that_gives_up_is_a_502(gateway: Gateway, alice: RawHost) -> None:
+async def test_a_host_that_gives_up_is_a_502(gateway: Gateway, host_a: RawHost) -> None:
     for started in (False, True):
-        asking = asyncio.ensure_future(gateway.ask(ALICE))
-        request = await alice.request()
+        asking = asyncio.ensure_future(gateway.ask(HOST_A))
+        request = await host_a.request()
         if started:
             await request.start()
             await request.chunk(0, b"half")
-        await alice.say("cancel", request.id, reason="protocol_error")
+        await host_a.say("cancel", request.id, reason="protocol_error")
         answer = await asking
         assert (answer.status, error(answer.body)) == (502, "host_cancelled")
-    await _still_serves(gateway, alice)
+    await _still_serves(gateway, host_a)
 
 
 async def test_a_host_that_goes_away_in_the_middle_is_a_502_at_once(gateway: Gateway) -> None:
-    host = await RawHost.dial(gateway.port, ALICE)
-    asking = asyncio.ensure_future(gateway.ask(ALICE))
+    host = await RawHost.dial(gateway.port, HOST_A)
+    asking = asyncio.ensure_future(gateway.ask(HOST_A))
     await host.request()
     host.socket.transport.abort()
     answer = await asking
     assert (answer.status, error(answer.body)) == (502, "host_cancelled")
-    assert error((await gateway.ask(ALICE)).body) == "host_unavailable"
+    assert error((await gateway.ask(HOST_A)).body) == "host_unavailable"
 
 
 async def test_a_client_that_hangs_up_is_told_to_the_host_and_frees_its_place(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
     client = await gateway.client()
-    asking = asyncio.ensure_future(client.ask("POST", ALICE.path, b"{}"))
-    request = await alice.request()
+    asking = asyncio.ensure_future(client.ask("POST", HOST_A.path, b"{}"))
+    request = await host_a.request()
     asking.cancel()
     client.writer.close()
-    cancel = await alice.frame()
+    cancel = await host_a.frame()
     assert (cancel["kind"], cancel["requestId"], cancel["reason"]) == (
         "cancel",
         request.id,
@@ -243,56 +243,56 @@ async def test_a_client_that_hangs_up_is_told_to_the_host_and_frees_its_place(
 
 
 async def test_frames_that_cross_a_cancel_are_ignored_however_many_clients_hung_up(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
     late = []
     async with AsyncExitStack() as clients:
         for _ in range(tunnel.REMEMBERED_ENDS // 4):
             client = await clients.enter_async_context(await gateway.client())
-            asking = asyncio.ensure_future(client.ask("POST", ALICE.path, b"{}"))
-            late.append(await alice.request())
+            asking = asyncio.ensure_future(client.ask("POST", HOST_A.path, b"{}"))
+            late.append(await host_a.request())
             asking.cancel()
     for _ in late:
-        assert (await alice.frame())["kind"] == "cancel"
+        assert (await host_a.frame())["kind"] == "cancel"
     for request in late:
         await request.answer(b"too late")
-    await _still_serves(gateway, alice)
+    await _still_serves(gateway, host_a)
 
 
 async def test_a_client_that_sends_half_and_hangs_up_reaches_no_host(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
     client = await gateway.client()
     client.writer.write(
-        f"POST {ALICE.path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf".encode()
+        f"POST {HOST_A.path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf".encode()
     )
     await client.writer.drain()
     client.writer.close()
-    asking = asyncio.ensure_future(gateway.ask(ALICE, b"next"))
-    assert (await alice.request()).body == b"next"
+    asking = asyncio.ensure_future(gateway.ask(HOST_A, b"next"))
+    assert (await host_a.request()).body == b"next"
     asking.cancel()
 
 
 async def test_a_header_that_no_frame_can_hold_is_refused_and_costs_the_host_nothing(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
-    answer = await gateway.ask(ALICE, b"{}", "prefer: " + "x" * 9_000)
+    answer = await gateway.ask(HOST_A, b"{}", "prefer: " + "x" * 9_000)
     assert answer.status == 431
-    asking = asyncio.ensure_future(gateway.ask(ALICE, b"{}", "accept: caf\xe9\tx"))
-    request = await alice.request()
+    asking = asyncio.ensure_future(gateway.ask(HOST_A, b"{}", "accept: caf\xe9\tx"))
+    request = await host_a.request()
     assert request.frame["headers"] == [{"name": "accept", "value": "caf\xe9\tx"}]
     asking.cancel()
 
 
 @pytest.mark.parametrize("status", [204, 205, 304])
 async def test_an_answer_without_a_body_has_none_and_the_connection_goes_on(
-    gateway: Gateway, alice: RawHost, status: int
+    gateway: Gateway, host_a: RawHost, status: int
 ) -> None:
     async with await gateway.client() as client:
         client.writer.write(
-            f"POST {ALICE.path} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n".encode()
+            f"POST {HOST_A.path} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n".encode()
         )
-        await (await alice.request()).answer(b"", status)
+        await (await host_a.request()).answer(b"", status)
         head = await client.reader.readuntil(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 %d " % status)
         if status == 205:  # may be chunked: then its end
@@ -306,9 +306,9 @@ async def test_health_says_ok_and_no_more(gateway: Gateway) -> None:
 
 
 async def test_what_it_measures_and_how_it_is_shows_on_its_own_port_only(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
-    await _still_serves(gateway, alice)
+    await _still_serves(gateway, host_a)
     local = gateway.role.local_port
     shown = json.loads((await once(local, "GET", "/health")).body)
     assert shown["tunnels"] == 1
@@ -316,8 +316,8 @@ async def test_what_it_measures_and_how_it_is_shows_on_its_own_port_only(
     measured = (await once(local, "GET", "/metrics")).body.decode()
     assert 'clankie_gateway_exchanges_total{outcome="answered"} 1.0' in measured
     assert 'clankie_gateway_bytes_total{direction="to_host"} 2.0' in measured
-    assert ALICE.host_id not in measured
-    assert (await once(local, "POST", ALICE.path)).status == 404
+    assert HOST_A.host_id not in measured
+    assert (await once(local, "POST", HOST_A.path)).status == 404
 
 
 async def test_nothing_that_is_carried_is_logged_or_kept(
@@ -325,15 +325,15 @@ async def test_nothing_that_is_carried_is_logged_or_kept(
 ) -> None:
     async with (
         Gateway(tmp_path / "home") as gateway,
-        await RawHost.dial(gateway.port, ALICE) as alice,
+        await RawHost.dial(gateway.port, HOST_A) as host_a,
     ):
         asking = asyncio.ensure_future(
-            gateway.ask(ALICE, b"marker-question", "authorization: marker-key")
+            gateway.ask(HOST_A, b"marker-question", "authorization: marker-key")
         )
-        await (await alice.request()).answer(b"marker-answer")
+        await (await host_a.request()).answer(b"marker-answer")
         assert (await asking).body == b"marker-answer"
     written = "".join(capfd.readouterr())
-    assert ALICE.host_id in written
+    assert HOST_A.host_id in written
     assert "marker" not in written
     assert marked(tmp_path) == []
 
@@ -344,7 +344,7 @@ def marked(folder: Path) -> list[Path]:
     return [path for path in files if b"marker" in path.read_bytes()]
 
 
-async def _still_serves(gateway: Gateway, host: RawHost, who: object = ALICE) -> None:
+async def _still_serves(gateway: Gateway, host: RawHost, who: object = HOST_A) -> None:
     asking = asyncio.ensure_future(gateway.ask(who))  # type: ignore[arg-type]
     await (await host.request()).answer(b"still here")
     assert (await asking).body == b"still here"

@@ -14,21 +14,21 @@ from websockets.exceptions import ConnectionClosed
 from clankie.gateway import role
 from clankie.protocol import base64_standard
 from clankie.runtime import http_websocket
-from gateway.gateways import ALICE, BOB, Gateway, Identity, RawHost, RawRequest
+from gateway.gateways import HOST_A, HOST_B, Gateway, Identity, RawHost, RawRequest
 
 Attack = Callable[[RawRequest], Awaitable[None]]
 
 
 @pytest.fixture
-async def bob(gateway: Gateway) -> AsyncIterator[RawHost]:
+async def host_b(gateway: Gateway) -> AsyncIterator[RawHost]:
     """Somebody else, who has a request in flight the whole time."""
-    async with await RawHost.dial(gateway.port, BOB) as host:
-        asking = asyncio.ensure_future(gateway.ask(BOB, b"for bob"))
+    async with await RawHost.dial(gateway.port, HOST_B) as host:
+        asking = asyncio.ensure_future(gateway.ask(HOST_B, b"for host_b"))
         request = await host.request()
         yield host
-        await request.answer(b"from bob")
+        await request.answer(b"from host_b")
         answer = await asking
-        assert (answer.status, answer.body) == (200, b"from bob")
+        assert (answer.status, answer.body) == (200, b"from host_b")
 
 
 def frames(*texts: str) -> Attack:
@@ -111,80 +111,82 @@ BAD_FRAMES: dict[str, Attack] = {
 
 @pytest.mark.parametrize("attack", BAD_FRAMES.values(), ids=BAD_FRAMES.keys())
 async def test_a_bad_frame_costs_the_tunnel_and_its_client_gets_nothing_of_it(
-    gateway: Gateway, bob: RawHost, attack: Attack
+    gateway: Gateway, host_b: RawHost, attack: Attack
 ) -> None:
-    alice = await RawHost.dial(gateway.port, ALICE)
-    asking = asyncio.ensure_future(gateway.ask(ALICE))
-    await attack(await alice.request())
-    assert await alice.closed() == 1008
+    host_a = await RawHost.dial(gateway.port, HOST_A)
+    asking = asyncio.ensure_future(gateway.ask(HOST_A))
+    await attack(await host_a.request())
+    assert await host_a.closed() == 1008
     answer = await asking
     assert answer.status in {200, 502}
     assert b"set-cookie" not in answer.body
     assert "set-cookie" not in answer.headers
     await gateway.until("clankie_gateway_tunnels", 1)
-    assert not bob.socket.close_code
+    assert not host_b.socket.close_code
 
 
 async def test_a_frame_for_another_hosts_exchange_costs_the_tunnel_and_answers_nobody(
     gateway: Gateway,
 ) -> None:
-    async with await RawHost.dial(gateway.port, BOB) as bob:
-        asking = asyncio.ensure_future(gateway.ask(BOB))
-        request = await bob.request()
-        alice = await RawHost.dial(gateway.port, ALICE)
+    async with await RawHost.dial(gateway.port, HOST_B) as host_b:
+        asking = asyncio.ensure_future(gateway.ask(HOST_B))
+        request = await host_b.request()
+        host_a = await RawHost.dial(gateway.port, HOST_A)
         with contextlib.suppress(ConnectionClosed):
-            await RawRequest(alice, request.frame).answer(b"forged")
-        assert await alice.closed() == 1008
+            await RawRequest(host_a, request.frame).answer(b"forged")
+        assert await host_a.closed() == 1008
         await request.answer(b"true")
         assert (await asking).body == b"true"
 
 
-async def test_binary_is_not_spoken(gateway: Gateway, bob: RawHost) -> None:
-    alice = await RawHost.dial(gateway.port, ALICE)
-    await alice.socket.send(END.encode())
-    assert await alice.closed() == 1003
-    assert not bob.socket.close_code
+async def test_binary_is_not_spoken(gateway: Gateway, host_b: RawHost) -> None:
+    host_a = await RawHost.dial(gateway.port, HOST_A)
+    await host_a.socket.send(END.encode())
+    assert await host_a.closed() == 1003
+    assert not host_b.socket.close_code
 
 
-async def test_a_message_over_3_mib_costs_the_tunnel(gateway: Gateway, bob: RawHost) -> None:
-    alice = await RawHost.dial(gateway.port, ALICE)
+async def test_a_message_over_3_mib_costs_the_tunnel(gateway: Gateway, host_b: RawHost) -> None:
+    host_a = await RawHost.dial(gateway.port, HOST_A)
     with contextlib.suppress(ConnectionClosed):
-        await alice.socket.send(" " * (3 * 1_048_576 + 1))
-    assert await alice.closed() == 1009
-    assert not bob.socket.close_code
+        await host_a.socket.send(" " * (3 * 1_048_576 + 1))
+    assert await host_a.closed() == 1009
+    assert not host_b.socket.close_code
 
 
 async def test_a_thousand_pings_are_answered_and_bother_nobody(
-    gateway: Gateway, bob: RawHost
+    gateway: Gateway, host_b: RawHost
 ) -> None:
-    async with await RawHost.dial(gateway.port, ALICE) as alice:
-        pongs = [await alice.socket.ping() for _ in range(1_000)]
+    async with await RawHost.dial(gateway.port, HOST_A) as host_a:
+        pongs = [await host_a.socket.ping() for _ in range(1_000)]
         await asyncio.gather(*pongs)
-        asking = asyncio.ensure_future(gateway.ask(ALICE))
-        await (await alice.request()).answer()
+        asking = asyncio.ensure_future(gateway.ask(HOST_A))
+        await (await host_a.request()).answer()
         assert (await asking).status == 200
-    assert not bob.socket.close_code
+    assert not host_b.socket.close_code
 
 
-async def test_a_flood_of_empty_frames_is_cut_off(gateway: Gateway, bob: RawHost) -> None:
-    alice = await RawHost.dial(gateway.port, ALICE)
+async def test_a_flood_of_empty_frames_is_cut_off(gateway: Gateway, host_b: RawHost) -> None:
+    host_a = await RawHost.dial(gateway.port, HOST_A)
     empty_pong = b"\x8a\x80" + os.urandom(4)  # a client's frames are masked
-    alice.socket.transport.write(empty_pong * 40_000)
+    host_a.socket.transport.write(empty_pong * 40_000)
     await gateway.until("clankie_gateway_tunnels", 1)
-    assert not bob.socket.close_code
-    alice.socket.transport.abort()
+    assert not host_b.socket.close_code
+    host_a.socket.transport.abort()
 
 
-async def test_a_message_in_countless_fragments_is_cut_off(gateway: Gateway, bob: RawHost) -> None:
-    alice = await RawHost.dial(gateway.port, ALICE)
+async def test_a_message_in_countless_fragments_is_cut_off(
+    gateway: Gateway, host_b: RawHost
+) -> None:
+    host_a = await RawHost.dial(gateway.port, HOST_A)
     begin, more = b"\x01\x80" + os.urandom(4), b"\x00\x80" + os.urandom(4)
-    alice.socket.transport.write(begin)
+    host_a.socket.transport.write(begin)
     for _ in range(http_websocket.MAX_FRAGMENTS + 1):
-        alice.socket.transport.write(more)
+        host_a.socket.transport.write(more)
         await asyncio.sleep(0)
     await gateway.until("clankie_gateway_tunnels", 1)
-    assert not bob.socket.close_code
-    alice.socket.transport.abort()
+    assert not host_b.socket.close_code
+    host_a.socket.transport.abort()
 
 
 async def test_a_message_that_never_ends_is_cut_off(
@@ -193,10 +195,10 @@ async def test_a_message_that_never_ends_is_cut_off(
     monkeypatch.setattr(http_websocket, "MESSAGE_SECONDS", 0.1)
     monkeypatch.setattr(role, "PING_SECONDS", 0.1)
     async with Gateway(tmp_path / "home") as gateway:
-        alice = await RawHost.dial(gateway.port, ALICE)
-        alice.socket.transport.write(b"\x01\x80" + os.urandom(4))  # and every ping is answered
+        host_a = await RawHost.dial(gateway.port, HOST_A)
+        host_a.socket.transport.write(b"\x01\x80" + os.urandom(4))  # and every ping is answered
         await gateway.until("clankie_gateway_tunnels", 0)
-        assert alice.socket.close_code or await alice.closed() == 1006
+        assert host_a.socket.close_code or await host_a.closed() == 1006
 
 
 async def test_half_messages_of_many_hosts_are_bounded_together(
@@ -224,17 +226,17 @@ def _half_message(host: RawHost, size: int) -> None:
 
 
 async def test_a_host_that_sends_pings_and_takes_no_pongs_is_cut_off(
-    gateway: Gateway, bob: RawHost, monkeypatch: pytest.MonkeyPatch
+    gateway: Gateway, host_b: RawHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_websocket, "MAX_PONG_BACKLOG", 1_000)
-    alice = await RawHost.dial(gateway.port, ALICE)
-    alice.socket.transport.pause_reading()
+    host_a = await RawHost.dial(gateway.port, HOST_A)
+    host_a.socket.transport.pause_reading()
     ping = b"\x89\xfd" + bytes(4) + b"x" * 125
     for _ in range(200_000):
         if gateway.sample("clankie_gateway_tunnels") == 1:
             break
-        alice.socket.transport.write(ping * 50)
+        host_a.socket.transport.write(ping * 50)
         await asyncio.sleep(0)
     assert gateway.sample("clankie_gateway_tunnels") == 1
-    assert not bob.socket.close_code
-    alice.socket.transport.abort()
+    assert not host_b.socket.close_code
+    host_a.socket.transport.abort()

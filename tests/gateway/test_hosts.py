@@ -12,7 +12,7 @@ from clankie.gateway import role, tunnel, tunnels
 from clankie.gateway.fleet_trust import FleetTrust
 from clankie.protocol.primitives import Ed25519PrivateKey
 from conftest import ManualClock
-from gateway.gateways import ALICE, BOB, Gateway, RawHost, refused
+from gateway.gateways import HOST_A, HOST_B, Gateway, RawHost, refused
 from gateway.proxy import StallingProxy
 
 STRANGER = Ed25519PrivateKey.from_seed(bytes(32))
@@ -27,10 +27,10 @@ STRANGER = Ed25519PrivateKey.from_seed(bytes(32))
         [("authorization", "Bearer ")],
         [("authorization", "Bearer x.y.z")],
         [("authorization", "Bearer \xff")],
-        [("authorization", f"Bearer {ALICE.credential()}")] * 2,
-        [("authorization", f"Bearer {ALICE.credential(STRANGER)}")],
-        [("authorization", f"Bearer {BOB.credential()}")],
-        [("authorization", f"Bearer {ALICE.credential(now_ms=1_000, life_s=60)}")],
+        [("authorization", f"Bearer {HOST_A.credential()}")] * 2,
+        [("authorization", f"Bearer {HOST_A.credential(STRANGER)}")],
+        [("authorization", f"Bearer {HOST_B.credential()}")],
+        [("authorization", f"Bearer {HOST_A.credential(now_ms=1_000, life_s=60)}")],
     ],
     ids=[
         "none", "another scheme", "no token", "blank", "no token of ours", "not ASCII", "two of them",
@@ -40,7 +40,7 @@ STRANGER = Ed25519PrivateKey.from_seed(bytes(32))
 async def test_a_dial_without_this_hosts_credential_is_refused_alike(
     gateway: Gateway, headers: list[tuple[str, str]]
 ) -> None:
-    assert await refused(gateway.port, ALICE, headers=headers) == (401, "unauthorized")
+    assert await refused(gateway.port, HOST_A, headers=headers) == (401, "unauthorized")
     assert gateway.sample("clankie_gateway_tunnels") == 0
 
 
@@ -48,11 +48,11 @@ async def test_a_dial_for_another_host_or_installation_than_the_credentials_is_r
     gateway: Gateway,
 ) -> None:
     for query in (
-        f"hostId={BOB.host_id}&installationId={ALICE.installation}",
-        f"hostId={ALICE.host_id}&installationId={BOB.installation}",
-        f"hostId={BOB.host_id}&installationId={BOB.installation}",
+        f"hostId={HOST_B.host_id}&installationId={HOST_A.installation}",
+        f"hostId={HOST_A.host_id}&installationId={HOST_B.installation}",
+        f"hostId={HOST_B.host_id}&installationId={HOST_B.installation}",
     ):
-        dial = await refused(gateway.port, ALICE, query=query)
+        dial = await refused(gateway.port, HOST_A, query=query)
         assert dial == (401, "unauthorized")
 
 
@@ -60,43 +60,43 @@ async def test_a_dial_for_another_host_or_installation_than_the_credentials_is_r
     "query",
     [
         "x=1",
-        f"hostId={ALICE.host_id}",
-        f"hostId={ALICE.host_id}&installationId={ALICE.installation}&x=1",
-        f"hostId={ALICE.host_id}&hostId={ALICE.host_id}&installationId={ALICE.installation}",
-        f"hostId={ALICE.host_id}&installationId",
+        f"hostId={HOST_A.host_id}",
+        f"hostId={HOST_A.host_id}&installationId={HOST_A.installation}&x=1",
+        f"hostId={HOST_A.host_id}&hostId={HOST_A.host_id}&installationId={HOST_A.installation}",
+        f"hostId={HOST_A.host_id}&installationId",
         quote("hostId=ä", safe="=") + "&&",
     ],
 )
 async def test_a_dial_with_other_parameters_is_malformed(gateway: Gateway, query: str) -> None:
-    assert await refused(gateway.port, ALICE, query=query) == (400, "malformed")
+    assert await refused(gateway.port, HOST_A, query=query) == (400, "malformed")
 
 
 async def test_there_is_one_path_to_dial(gateway: Gateway) -> None:
-    for path in ("/gateway/v1/hosts/connect/", "/gateway/v1/hosts/%63onnect", ALICE.path):
-        assert await refused(gateway.port, ALICE, path=path) == (404, "route_not_found")
+    for path in ("/gateway/v1/hosts/connect/", "/gateway/v1/hosts/%63onnect", HOST_A.path):
+        assert await refused(gateway.port, HOST_A, path=path) == (404, "route_not_found")
 
 
 async def test_more_hosts_than_the_gateway_may_hold_are_refused(tmp_path: Path) -> None:
     async with (
         Gateway(tmp_path / "home", CLANKIE_GATEWAY_MAX_HOSTS="1") as gateway,
-        await RawHost.dial(gateway.port, ALICE),
+        await RawHost.dial(gateway.port, HOST_A),
     ):
-        assert await refused(gateway.port, BOB) == (503, "gateway_busy")
-        async with await RawHost.dial(gateway.port, ALICE):
+        assert await refused(gateway.port, HOST_B) == (503, "gateway_busy")
+        async with await RawHost.dial(gateway.port, HOST_A):
             pass  # a host that comes back takes no more room
 
 
 async def test_a_newer_connection_replaces_the_older_one_which_is_told_to_wait(
     gateway: Gateway,
 ) -> None:
-    older = await RawHost.dial(gateway.port, ALICE)
-    pending = asyncio.ensure_future(gateway.ask(ALICE, b"on the older"))
+    older = await RawHost.dial(gateway.port, HOST_A)
+    pending = asyncio.ensure_future(gateway.ask(HOST_A, b"on the older"))
     await older.request()
-    async with await RawHost.dial(gateway.port, ALICE) as newer:
+    async with await RawHost.dial(gateway.port, HOST_A) as newer:
         assert await older.closed() == 1012
         assert "wait 30 s" in str(older.socket.close_reason)
         assert (await pending).status == 502
-        asking = asyncio.ensure_future(gateway.ask(ALICE, b"on the newer"))
+        asking = asyncio.ensure_future(gateway.ask(HOST_A, b"on the newer"))
         await (await newer.request()).answer(b"from the newer")
         assert (await asking).body == b"from the newer"
         assert gateway.sample("clankie_gateway_tunnels") == 1
@@ -106,11 +106,11 @@ async def test_a_newer_connection_replaces_the_older_one_which_is_told_to_wait(
 async def test_the_end_of_a_replaced_tunnel_does_not_end_the_newer_ones_entry(
     gateway: Gateway,
 ) -> None:
-    hosts = [await RawHost.dial(gateway.port, ALICE) for _ in range(20)]
+    hosts = [await RawHost.dial(gateway.port, HOST_A) for _ in range(20)]
     for host in hosts[:-1]:
         assert await host.closed() == 1012
     await gateway.until("clankie_gateway_tunnel_ends_total", 19, code="1012")
-    asking = asyncio.ensure_future(gateway.ask(ALICE))
+    asking = asyncio.ensure_future(gateway.ask(HOST_A))
     await (await hosts[-1].request()).answer()
     assert (await asking).status == 200
     await hosts[-1].socket.close()
@@ -122,17 +122,17 @@ async def test_a_tunnel_ends_with_its_credentials_life(
     monkeypatch.setattr(tunnels, "SWEEP_SECONDS", 0.01)
     async with Gateway(tmp_path / "home", clock) as gateway:
         short, long = (
-            ALICE.credential(now_ms=clock.now_ms(), life_s=60),
-            BOB.credential(now_ms=clock.now_ms(), life_s=3_600),
+            HOST_A.credential(now_ms=clock.now_ms(), life_s=60),
+            HOST_B.credential(now_ms=clock.now_ms(), life_s=3_600),
         )
-        alice = await RawHost.dial(gateway.port, ALICE, short)
-        async with await RawHost.dial(gateway.port, BOB, long) as bob:
+        host_a = await RawHost.dial(gateway.port, HOST_A, short)
+        async with await RawHost.dial(gateway.port, HOST_B, long) as host_b:
             clock.advance(60)
-            assert await alice.closed() == 4001
-            asking = asyncio.ensure_future(gateway.ask(BOB))
-            await (await bob.request()).answer()
+            assert await host_a.closed() == 4001
+            asking = asyncio.ensure_future(gateway.ask(HOST_B))
+            await (await host_b.request()).answer()
             assert (await asking).status == 200
-        assert await refused(gateway.port, ALICE, short) == (401, "unauthorized")
+        assert await refused(gateway.port, HOST_A, short) == (401, "unauthorized")
 
 
 async def test_a_host_that_pulls_the_cable_is_dropped_after_an_unanswered_ping(
@@ -143,18 +143,18 @@ async def test_a_host_that_pulls_the_cable_is_dropped_after_an_unanswered_ping(
     async with (
         Gateway(tmp_path / "home") as gateway,
         StallingProxy(gateway.port) as proxy,
-        await RawHost.dial(gateway.port, BOB) as bob,
+        await RawHost.dial(gateway.port, HOST_B) as host_b,
     ):
-        alice = await RawHost.dial(proxy.port, ALICE, ping_interval=None)
-        pending = asyncio.ensure_future(gateway.ask(ALICE))
-        await alice.request()
+        host_a = await RawHost.dial(proxy.port, HOST_A, ping_interval=None)
+        pending = asyncio.ensure_future(gateway.ask(HOST_A))
+        await host_a.request()
         proxy.stall()
         assert (await pending).status == 502
         await gateway.until("clankie_gateway_tunnels", 1)
-        asking = asyncio.ensure_future(gateway.ask(BOB))
-        await (await bob.request()).answer()
+        asking = asyncio.ensure_future(gateway.ask(HOST_B))
+        await (await host_b.request()).answer()
         assert (await asking).status == 200
-        alice.socket.transport.abort()
+        host_a.socket.transport.abort()
 
 
 async def test_a_host_that_takes_nothing_any_more_is_dropped_though_frames_wait_for_it(
@@ -163,14 +163,14 @@ async def test_a_host_that_takes_nothing_any_more_is_dropped_though_frames_wait_
     monkeypatch.setattr(role, "PING_SECONDS", 0.2)
     monkeypatch.setattr(role, "PONG_SECONDS", 0.2)
     async with Gateway(tmp_path / "home") as gateway, StallingProxy(gateway.port) as proxy:
-        alice = await RawHost.dial(proxy.port, ALICE, ping_interval=None)
+        host_a = await RawHost.dial(proxy.port, HOST_A, ping_interval=None)
         proxy.stall()
-        asking = [asyncio.ensure_future(gateway.ask(ALICE, bytes(2_000_000))) for _ in range(8)]
+        asking = [asyncio.ensure_future(gateway.ask(HOST_A, bytes(2_000_000))) for _ in range(8)]
         answers = await asyncio.gather(*asking)
         assert {answer.status for answer in answers} <= {502, 503}
         await gateway.until("clankie_gateway_tunnels", 0)
         await gateway.until("clankie_gateway_held_bytes", 0)
-        alice.socket.transport.abort()
+        host_a.socket.transport.abort()
 
 
 async def test_a_close_that_its_host_does_not_take_ends_the_tunnel_all_the_same(
@@ -178,12 +178,12 @@ async def test_a_close_that_its_host_does_not_take_ends_the_tunnel_all_the_same(
 ) -> None:
     monkeypatch.setattr(tunnel, "TELL_SECONDS", 0.1)
     async with Gateway(tmp_path / "home") as gateway, StallingProxy(gateway.port) as proxy:
-        older = await RawHost.dial(proxy.port, ALICE, ping_interval=None)
+        older = await RawHost.dial(proxy.port, HOST_A, ping_interval=None)
         proxy.stall()
-        asking = [asyncio.ensure_future(gateway.ask(ALICE, bytes(2_000_000))) for _ in range(16)]
+        asking = [asyncio.ensure_future(gateway.ask(HOST_A, bytes(2_000_000))) for _ in range(16)]
         await gateway.until("clankie_gateway_exchanges_in_flight", 16)
-        await gateway.stalled(ALICE)
-        async with await RawHost.dial(gateway.port, ALICE):
+        await gateway.stalled(HOST_A)
+        async with await RawHost.dial(gateway.port, HOST_A):
             for each in asking:
                 assert (await each).status in {502, 503}
             await gateway.until("clankie_gateway_tunnel_ends_total", 1, code="1001")
@@ -194,16 +194,16 @@ async def test_stopping_tells_idle_hosts_at_once_and_lets_exchanges_in_flight_en
     tmp_path: Path,
 ) -> None:
     async with Gateway(tmp_path / "home") as gateway:
-        alice, bob = (
-            await RawHost.dial(gateway.port, ALICE),
-            await RawHost.dial(gateway.port, BOB),
+        host_a, host_b = (
+            await RawHost.dial(gateway.port, HOST_A),
+            await RawHost.dial(gateway.port, HOST_B),
         )
         async with await gateway.client() as early:
             assert (await early.ask("GET", "/health")).status == 200
-            pending = asyncio.ensure_future(gateway.ask(ALICE, b"{}"))
-            request = await alice.request()
+            pending = asyncio.ensure_future(gateway.ask(HOST_A, b"{}"))
+            request = await host_a.request()
             stopping = asyncio.ensure_future(gateway.role.stop(30))
-            assert await bob.closed() == 1001
+            assert await host_b.closed() == 1001
             with pytest.raises(OSError, match="onnect"):
                 await asyncio.open_connection("127.0.0.1", gateway.port)
             health = await early.ask("GET", "/health")
@@ -211,7 +211,7 @@ async def test_stopping_tells_idle_hosts_at_once_and_lets_exchanges_in_flight_en
         await request.answer(b"in time")
         answer = await pending
         assert (answer.status, answer.body) == (200, b"in time")
-        assert await alice.closed() == 1001
+        assert await host_a.closed() == 1001
         await stopping
 
 
@@ -219,30 +219,30 @@ async def test_a_draining_gateway_hands_nothing_new_to_a_host_that_is_still_here
     tmp_path: Path,
 ) -> None:
     async with Gateway(tmp_path / "home") as gateway:
-        alice = await RawHost.dial(gateway.port, ALICE)
+        host_a = await RawHost.dial(gateway.port, HOST_A)
         async with await gateway.client() as early:
-            pending = asyncio.ensure_future(gateway.ask(ALICE))
-            request = await alice.request()
+            pending = asyncio.ensure_future(gateway.ask(HOST_A))
+            request = await host_a.request()
             await early.ask("GET", "/health")
             stopping = asyncio.ensure_future(gateway.role.stop(30))
             await asyncio.sleep(0)
-            late = await early.ask("POST", ALICE.path, b"late")
+            late = await early.ask("POST", HOST_A.path, b"late")
             assert (late.status, late.headers["connection"]) == (503, "close")
         await request.answer()
         assert (await pending).status == 200
         with pytest.raises(ConnectionClosed):
-            await alice.frame()
+            await host_a.frame()
         await stopping
 
 
 async def test_exchanges_that_outlast_the_grace_are_ended(tmp_path: Path) -> None:
     async with Gateway(tmp_path / "home") as gateway:
-        alice = await RawHost.dial(gateway.port, ALICE)
-        pending = asyncio.ensure_future(gateway.ask(ALICE))
-        await alice.request()
+        host_a = await RawHost.dial(gateway.port, HOST_A)
+        pending = asyncio.ensure_future(gateway.ask(HOST_A))
+        await host_a.request()
         stopping = asyncio.ensure_future(gateway.role.stop(0.1))
         assert (await pending).status == 502
-        assert await alice.closed() == 1001
+        assert await host_a.closed() == 1001
         await stopping
 
 
@@ -251,7 +251,7 @@ async def test_while_no_key_is_known_hosts_are_told_to_come_back(
 ) -> None:
     origin = f"http://127.0.0.1:{unused_tcp_port}"
     async with Gateway(tmp_path / "home", CLANKIE_GATEWAY_FLEET_ORIGIN=origin) as gateway:
-        assert await refused(gateway.port, ALICE) == (503, "trust_unavailable")
+        assert await refused(gateway.port, HOST_A) == (503, "trust_unavailable")
         assert gateway.role.health().trust == "unknown"
         assert not gateway.role.health().ok
         assert isinstance(gateway.role._trust, FleetTrust)

@@ -10,7 +10,7 @@ from body.http_client import once
 from clankie.gateway import refusals
 from clankie.gateway.refusals import BURST, RefusalLimit
 from conftest import ManualClock
-from gateway.gateways import ALICE, BOB, Gateway, Identity, RawHost, refused
+from gateway.gateways import HOST_A, HOST_B, Gateway, Identity, RawHost, refused
 
 
 def test_an_address_is_limited_after_its_burst_and_gets_a_refusal_back_each_second(
@@ -83,15 +83,15 @@ def test_only_the_one_proxy_chooses_an_address(
 
 
 async def test_many_bad_dials_are_answered_unheard_and_hosts_that_are_here_are_still_reached(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
     for _ in range(BURST + 1):
-        last = await refused(gateway.port, BOB, ALICE.credential())
+        last = await refused(gateway.port, HOST_B, HOST_A.credential())
     assert last == (429, "too_many_refusals")
-    assert await refused(gateway.port, BOB) == (429, "too_many_refusals")
-    assert (await gateway.ask(BOB)).status == 503  # who dials and who asks may share an address
-    asking = asyncio.ensure_future(gateway.ask(ALICE))
-    await (await alice.request()).answer(b"as ever")
+    assert await refused(gateway.port, HOST_B) == (429, "too_many_refusals")
+    assert (await gateway.ask(HOST_B)).status == 503  # who dials and who asks may share an address
+    asking = asyncio.ensure_future(gateway.ask(HOST_A))
+    await (await host_a.request()).answer(b"as ever")
     assert (await asking).body == b"as ever"
     assert (await once(gateway.port, "GET", "/health")).status == 200
 
@@ -100,20 +100,20 @@ async def test_a_host_that_is_asked_for_in_vain_again_and_again_can_still_dial_i
     gateway: Gateway,
 ) -> None:
     for _ in range(BURST + 1):
-        last = await gateway.ask(ALICE)
+        last = await gateway.ask(HOST_A)
     assert (last.status, last.headers["retry-after"]) == (429, "1")
-    async with await RawHost.dial(gateway.port, ALICE) as alice:
-        asking = asyncio.ensure_future(gateway.ask(ALICE))
-        await (await alice.request()).answer(b"here")
+    async with await RawHost.dial(gateway.port, HOST_A) as host_a:
+        asking = asyncio.ensure_future(gateway.ask(HOST_A))
+        await (await host_a.request()).answer(b"here")
         assert (await asking).body == b"here"
 
 
 async def test_asking_for_unknown_hosts_is_limited_and_good_requests_cost_nothing(
-    gateway: Gateway, alice: RawHost
+    gateway: Gateway, host_a: RawHost
 ) -> None:
     for _ in range(BURST * 2):
-        asking = asyncio.ensure_future(gateway.ask(ALICE))
-        await (await alice.request()).answer()
+        asking = asyncio.ensure_future(gateway.ask(HOST_A))
+        await (await host_a.request()).answer()
         assert (await asking).status == 200
     statuses = [(await gateway.ask(Identity.number(n))).status for n in range(10, 12 + BURST)]
     assert statuses[:BURST] == [503] * BURST
@@ -123,7 +123,7 @@ async def test_asking_for_unknown_hosts_is_limited_and_good_requests_cost_nothin
 async def test_behind_a_proxy_each_address_pays_for_itself(tmp_path: Path) -> None:
     async with Gateway(tmp_path / "home", CLANKIE_GATEWAY_FORWARDER="127.0.0.1") as gateway:
         for _ in range(BURST):
-            await gateway.ask(BOB, b"{}", "x-forwarded-for: 198.51.100.1")
-        worn = await gateway.ask(BOB, b"{}", "x-forwarded-for: 198.51.100.1")
-        fresh = await gateway.ask(BOB, b"{}", "x-forwarded-for: 198.51.100.2")
+            await gateway.ask(HOST_B, b"{}", "x-forwarded-for: 198.51.100.1")
+        worn = await gateway.ask(HOST_B, b"{}", "x-forwarded-for: 198.51.100.1")
+        fresh = await gateway.ask(HOST_B, b"{}", "x-forwarded-for: 198.51.100.2")
         assert (worn.status, fresh.status) == (429, 503)

@@ -15,7 +15,7 @@ from clankie.gateway.trust import FixedTrust, TrustInvalid
 from clankie.protocol.fleet_tokens import VerifyKeys
 from clankie.protocol.primitives import Ed25519PrivateKey
 from clankie.runtime.http import HttpServer
-from gateway.gateways import ALICE, BOB, Gateway, RawHost, refused
+from gateway.gateways import HOST_A, HOST_B, Gateway, RawHost, refused
 
 NEW_KEY = Ed25519PrivateKey.from_seed(bytes(range(1, 33)))
 
@@ -98,9 +98,9 @@ def at(fleet: Fleet, home: Path) -> Gateway:
 async def test_the_fleets_keys_let_hosts_in(tmp_path: Path, fleet: Fleet) -> None:
     async with at(fleet, tmp_path / "home") as gateway:
         await trusting(gateway, "current")
-        async with await RawHost.dial(gateway.port, ALICE):
+        async with await RawHost.dial(gateway.port, HOST_A):
             assert gateway.role.health().ok
-        assert await refused(gateway.port, ALICE, ALICE.credential(NEW_KEY)) == (
+        assert await refused(gateway.port, HOST_A, HOST_A.credential(NEW_KEY)) == (
             401,
             "unauthorized",
         )
@@ -111,16 +111,16 @@ async def test_keys_rotate_without_a_gap_and_the_retired_keys_hosts_are_told_to_
 ) -> None:
     async with at(fleet, tmp_path / "home") as gateway:
         await trusting(gateway, "current")
-        old = await RawHost.dial(gateway.port, ALICE)
+        old = await RawHost.dial(gateway.port, HOST_A)
         fleet.change(Fleet.keys(FLEET_KEY, NEW_KEY))
         await _learnt(gateway, 2)
-        new = await RawHost.dial(gateway.port, BOB, BOB.credential(NEW_KEY))
-        asking = asyncio.ensure_future(gateway.ask(ALICE))
+        new = await RawHost.dial(gateway.port, HOST_B, HOST_B.credential(NEW_KEY))
+        asking = asyncio.ensure_future(gateway.ask(HOST_A))
         await (await old.request()).answer()
         assert (await asking).status == 200
         fleet.change(Fleet.keys(NEW_KEY))
         assert await old.closed() == 4001
-        asking = asyncio.ensure_future(gateway.ask(BOB))
+        asking = asyncio.ensure_future(gateway.ask(HOST_B))
         await (await new.request()).answer()
         assert (await asking).status == 200
         await new.socket.close()
@@ -131,17 +131,17 @@ async def test_a_revoked_host_loses_its_tunnel_at_once_and_is_not_let_in_again(
 ) -> None:
     async with at(fleet, tmp_path / "home") as gateway:
         await trusting(gateway, "current")
-        alice = await RawHost.dial(gateway.port, ALICE)
-        async with await RawHost.dial(gateway.port, BOB) as bob:
-            fleet.change(Fleet.keys(FLEET_KEY, revoked=(ALICE.host_id,)))
-            assert await alice.closed() == 4001
-            assert await refused(gateway.port, ALICE) == (401, "unauthorized")
-            assert not bob.socket.close_code
+        host_a = await RawHost.dial(gateway.port, HOST_A)
+        async with await RawHost.dial(gateway.port, HOST_B) as host_b:
+            fleet.change(Fleet.keys(FLEET_KEY, revoked=(HOST_A.host_id,)))
+            assert await host_a.closed() == 4001
+            assert await refused(gateway.port, HOST_A) == (401, "unauthorized")
+            assert not host_b.socket.close_code
             fleet.change(Fleet.keys(FLEET_KEY))
             async with asyncio.timeout(20):
-                while gateway.role._trust.is_revoked(ALICE.host_id):  # noqa: ASYNC110
+                while gateway.role._trust.is_revoked(HOST_A.host_id):  # noqa: ASYNC110
                     await asyncio.sleep(0.005)
-            async with await RawHost.dial(gateway.port, ALICE):
+            async with await RawHost.dial(gateway.port, HOST_A):
                 pass
 
 
@@ -150,31 +150,31 @@ async def test_a_fleet_that_is_away_costs_no_tunnel_and_is_learnt_from_when_it_i
 ) -> None:
     async with at(fleet, tmp_path / "home") as gateway:
         await trusting(gateway, "current")
-        async with await RawHost.dial(gateway.port, ALICE) as alice:
+        async with await RawHost.dial(gateway.port, HOST_A) as host_a:
             await fleet.stop()
             await trusting(gateway, "stale")
-            async with await RawHost.dial(gateway.port, BOB):
-                asking = asyncio.ensure_future(gateway.ask(ALICE))
-                await (await alice.request()).answer()
+            async with await RawHost.dial(gateway.port, HOST_B):
+                asking = asyncio.ensure_future(gateway.ask(HOST_A))
+                await (await host_a.request()).answer()
                 assert (await asking).status == 200
-            fleet.change(Fleet.keys(FLEET_KEY, revoked=(BOB.host_id,)))
+            fleet.change(Fleet.keys(FLEET_KEY, revoked=(HOST_B.host_id,)))
             await fleet.restart()
             await trusting(gateway, "current")
-            assert await refused(gateway.port, BOB) == (401, "unauthorized")
+            assert await refused(gateway.port, HOST_B) == (401, "unauthorized")
 
 
 async def test_a_gateway_started_while_the_fleet_is_away_knows_what_it_knew(
     tmp_path: Path, fleet: Fleet
 ) -> None:
-    fleet.change(Fleet.keys(FLEET_KEY, revoked=(BOB.host_id,)))
+    fleet.change(Fleet.keys(FLEET_KEY, revoked=(HOST_B.host_id,)))
     async with at(fleet, tmp_path / "home") as gateway:
         await trusting(gateway, "current")
         await _kept(tmp_path / "home" / "gateway" / "trust.json", fleet.answer)
     await fleet.stop()
     async with at(fleet, tmp_path / "home") as gateway:
         assert gateway.role.health().trust == "stale"
-        async with await RawHost.dial(gateway.port, ALICE):
-            assert await refused(gateway.port, BOB) == (401, "unauthorized")
+        async with await RawHost.dial(gateway.port, HOST_A):
+            assert await refused(gateway.port, HOST_B) == (401, "unauthorized")
 
 
 @pytest.mark.parametrize(
@@ -188,10 +188,10 @@ async def test_a_kept_file_that_cannot_be_read_lets_nobody_in_until_the_fleet_ha
     file.parent.mkdir(parents=True)
     file.write_bytes(kept)
     async with at(fleet, tmp_path / "home") as gateway:
-        assert await refused(gateway.port, ALICE) == (503, "trust_unavailable")
+        assert await refused(gateway.port, HOST_A) == (503, "trust_unavailable")
         await fleet.restart()
         await trusting(gateway, "current")
-        async with await RawHost.dial(gateway.port, ALICE):
+        async with await RawHost.dial(gateway.port, HOST_A):
             pass
 
 
@@ -213,13 +213,13 @@ async def test_an_answer_that_is_none_changes_nothing(
 ) -> None:
     async with at(fleet, tmp_path / "home") as gateway:
         await trusting(gateway, "current")
-        async with await RawHost.dial(gateway.port, ALICE) as alice:
+        async with await RawHost.dial(gateway.port, HOST_A) as host_a:
             fleet.change(answer, status)
             await trusting(gateway, "stale")
-            asking = asyncio.ensure_future(gateway.ask(ALICE))
-            await (await alice.request()).answer()
+            asking = asyncio.ensure_future(gateway.ask(HOST_A))
+            await (await host_a.request()).answer()
             assert (await asking).status == 200
-            dial = await refused(gateway.port, BOB, BOB.credential(NEW_KEY))
+            dial = await refused(gateway.port, HOST_B, HOST_B.credential(NEW_KEY))
             assert dial == (401, "unauthorized")
 
 
@@ -250,7 +250,7 @@ def test_a_file_of_keys_is_trusted_as_it_is_and_a_wrong_one_stops_the_start(tmp_
     file.write_text(VerifyKeys([FLEET_KEY.public_key()]).json())
     trust = FixedTrust.from_file(file)
     assert len(trust.verify_keys.kids) == 1
-    assert not trust.is_revoked(ALICE.host_id)
+    assert not trust.is_revoked(HOST_A.host_id)
 
 
 @pytest.mark.parametrize(

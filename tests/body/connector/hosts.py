@@ -18,7 +18,7 @@ from clankie.body.connector.connector import Connector
 from clankie.body.connector.contracts import ConnectorTimes, Response
 from clankie.protocol import base64_standard
 from clankie.runtime.clock import Clock, SystemClock
-from gateway.gateways import ALICE, Identity
+from gateway.gateways import HOST_A, Identity
 
 SECONDS = 20
 QUICK = ConnectorTimes(
@@ -62,7 +62,7 @@ class Hosts:
         origin: str,
         handle: Callable[[bytes, str], Awaitable[Response]] | None = None,
         *,
-        who: Identity = ALICE,
+        who: Identity = HOST_A,
         credential: Callable[[], Awaitable[str]] | None = None,
         clock: Clock | None = None,
         **times: Any,

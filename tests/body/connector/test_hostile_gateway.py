@@ -12,7 +12,7 @@ from body.connector.hosts import Hosts, Ingress, RawGateway, Tunnel
 from clankie.body.connector.contracts import ConnectorState, Response
 from clankie.protocol.gateway_frames import MAX_EXCHANGES
 from conftest import ManualClock
-from gateway.gateways import ALICE
+from gateway.gateways import HOST_A
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ async def test_it_dials_with_its_ids_and_its_credential_and_no_more(
 ) -> None:
     request = raw_gateway.dials[0]
     assert request.path == (
-        f"/gateway/v1/hosts/connect?hostId={ALICE.host_id}&installationId={ALICE.installation}"
+        f"/gateway/v1/hosts/connect?hostId={HOST_A.host_id}&installationId={HOST_A.installation}"
     )
     assert request.headers["authorization"].startswith("Bearer ey")
     assert "sec-websocket-extensions" not in request.headers

@@ -13,7 +13,7 @@ from clankie.body.ingress.answers import MAX_BODY_BYTES, InProcessIngress
 from clankie.body.ingress.service import IngressService
 from clankie.protocol import DISCORD_INGRESS_PATH, Pending, Reply
 from conftest import ManualClock
-from gateway.gateways import ALICE, Gateway
+from gateway.gateways import HOST_A, Gateway
 from protocol.vectors import NOW_MS
 
 
@@ -41,7 +41,7 @@ async def test_a_sealed_event_is_answered_through_the_gateway_and_run_once(
 ) -> None:
     what = event()
     sent = machine.envelope(what)
-    held = await behind.ask(ALICE, sent.body, "prefer: wait=25")
+    held = await behind.ask(HOST_A, sent.body, "prefer: wait=25")
     assert isinstance(sent.result(held), Reply)
     assert held.headers == {
         "content-type": "application/json",
@@ -50,7 +50,7 @@ async def test_a_sealed_event_is_answered_through_the_gateway_and_run_once(
         "content-length": held.headers["content-length"],
     }
     again = machine.envelope(what)
-    assert again.result(await behind.ask(ALICE, again.body)) == sent.result(held)
+    assert again.result(await behind.ask(HOST_A, again.body)) == sent.result(held)
     assert machine.starts() == [what.delivery_id]
 
 
@@ -59,9 +59,11 @@ async def test_a_client_that_hangs_up_does_not_end_the_turn(
 ) -> None:
     what = event(content="sleep 0.2")
     first = machine.envelope(what)
-    assert isinstance(first.result(await behind.ask(ALICE, first.body)), Pending | Reply)
+    assert isinstance(first.result(await behind.ask(HOST_A, first.body)), Pending | Reply)
     second = machine.envelope(what)
-    assert isinstance(second.result(await behind.ask(ALICE, second.body, "prefer: wait=25")), Reply)
+    assert isinstance(
+        second.result(await behind.ask(HOST_A, second.body, "prefer: wait=25")), Reply
+    )
     assert machine.starts() == [what.delivery_id]
 
 
@@ -70,7 +72,7 @@ async def test_a_client_that_hangs_up_does_not_end_the_turn(
     ids=["nothing", "no envelope", "the most", "too much"],
 )  # fmt: skip
 async def test_both_ways_refuse_alike(behind: Gateway, machine: Machine, body: bytes) -> None:
-    through = await behind.ask(ALICE, body, "authorization: Bearer anything")
+    through = await behind.ask(HOST_A, body, "authorization: Bearer anything")
     beside = await once(machine.port, "POST", DISCORD_INGRESS_PATH, body)
     beside.headers.pop("connection", None)  # the connection's own
     assert through == beside

@@ -20,7 +20,7 @@ from clankie.runtime.clock import Clock
 TENANT = "tn_" + "a" * 20
 INSTALLATION = "i" * 22
 ROOM, OTHER_ROOM = "100", "101"
-ALICE, BOB = "7001", "7002"
+PERSON_A, PERSON_B = "7001", "7002"
 LIFE_MS = 300_000
 QUICK = RunnerLimits(
     cancel_wait_seconds=0.05,
@@ -34,7 +34,7 @@ def event(delivery_id: str, *, now_ms: int = 0, life_ms: int = LIFE_MS, **fields
     """An event that expires `life_ms` after `now_ms`."""
     fields = {
         "channel_id": ROOM,
-        "actor_id": ALICE,
+        "actor_id": PERSON_A,
         "kind": "mention",
         "guild_id": "1",
         "content": "hello",

@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from body.turns.harness import ALICE, BOB, OTHER_ROOM, QUICK, Stage, event, loop_turns, stage
+from body.turns.harness import (
+    OTHER_ROOM,
+    PERSON_A,
+    PERSON_B,
+    QUICK,
+    Stage,
+    event,
+    loop_turns,
+    stage,
+)
 from clankie.body.turns.commands import (
     FRESH_SESSION_TEXT,
     MAY_NOT_STOP_TEXT,
@@ -37,10 +46,10 @@ async def test_a_slash_event_with_other_content_is_a_turn(play: Stage) -> None:
 
 
 async def test_its_requester_stops_the_running_turn_which_then_says_nothing(play: Stage) -> None:
-    play.start("a", actor_id=ALICE)
-    play.start("b", actor_id=ALICE)
+    play.start("a", actor_id=PERSON_A)
+    play.start("b", actor_id=PERSON_A)
     await play.captain.started("a")
-    play.command("stop", "/stop", actor_id=ALICE)
+    play.command("stop", "/stop", actor_id=PERSON_A)
     assert await play.ledger.of("stop") == Reply(STOPPED_TEXT)
     assert play.ledger.results["a"] == Silent()
     assert play.captain.cancelled == ["a"]
@@ -49,8 +58,8 @@ async def test_its_requester_stops_the_running_turn_which_then_says_nothing(play
 
 
 async def test_an_owner_stops_what_anyone_started(play: Stage) -> None:
-    play.start("social", actor_id=BOB)
-    play.start("owners", actor_id=ALICE, verified_owner=True)
+    play.start("social", actor_id=PERSON_B)
+    play.start("owners", actor_id=PERSON_A, verified_owner=True)
     await play.captain.started("owners")
     play.command("stop", "/stop", actor_id="7777", verified_owner=True)
     assert await play.ledger.of("stop") == Reply(STOPPED_TEXT)
@@ -60,9 +69,9 @@ async def test_an_owner_stops_what_anyone_started(play: Stage) -> None:
 
 @pytest.mark.seed("S9")
 async def test_others_may_not_stop_a_turn_whatever_their_event_claims(play: Stage) -> None:
-    play.start("a", actor_id=ALICE)
+    play.start("a", actor_id=PERSON_A)
     await play.captain.started("a")
-    play.command("stop", "/stop", actor_id=BOB, owner=True)
+    play.command("stop", "/stop", actor_id=PERSON_B, owner=True)
     assert await play.ledger.of("stop") == Reply(MAY_NOT_STOP_TEXT)
     assert play.captain.cancelled == []
     play.captain.answer("a")
@@ -70,10 +79,10 @@ async def test_others_may_not_stop_a_turn_whatever_their_event_claims(play: Stag
 
 
 async def test_stopping_ends_ones_own_turn_and_leaves_those_of_others(play: Stage) -> None:
-    play.start("owners", actor_id=ALICE, verified_owner=True)
-    play.start("social", actor_id=BOB)
+    play.start("owners", actor_id=PERSON_A, verified_owner=True)
+    play.start("social", actor_id=PERSON_B)
     await play.captain.started("social")
-    play.command("stop", "/stop", actor_id=BOB)
+    play.command("stop", "/stop", actor_id=PERSON_B)
     assert await play.ledger.of("stop") == Reply(STOPPED_TEXT)
     assert play.captain.cancelled == ["social"]
 

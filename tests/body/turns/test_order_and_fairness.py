@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from body.turns.harness import (
-    ALICE,
-    BOB,
     OTHER_ROOM,
+    PERSON_A,
+    PERSON_B,
     QUICK,
     ROOM,
     Stage,
@@ -47,7 +47,7 @@ async def test_a_delivery_that_already_has_a_turn_gets_no_second_one(play: Stage
 async def test_turns_of_one_session_run_one_at_a_time_in_order_of_arrival(play: Stage) -> None:
     names = [f"t{number}" for number in range(5)]
     for name in names:
-        play.start(name, actor_id=BOB if name == "t2" else ALICE)
+        play.start(name, actor_id=PERSON_B if name == "t2" else PERSON_A)
     for position, name in enumerate(names):
         await play.captain.started(name)
         await loop_turns()
