@@ -29,6 +29,8 @@ from clankie.runtime.clock import Clock, SystemClock
 LIFE_MS = 300_000
 RECOVERY_SECONDS = 10.0
 """What the system promises: it works again this long after the part that failed is back."""
+SHARED_SECONDS = 40.0
+"""The same for a suite that shares its cores with other tests; the soak, which runs alone, takes the promise itself."""
 EAGER = Pace(retry_first=0.05, retry_longest=0.1)
 """For measuring when something works again."""
 LIMITS = {

@@ -26,8 +26,8 @@ from clankie.runtime.lifecycle import Role, Shutdown
 from scenarios.system_edge import LIMITS, Edge, FleetAdmin, Machine
 from scenarios.system_relay import Relay
 
-TIMES = ConnectorTimes(ping=0.5, pong=0.5, tick=0.02)
-"""A tunnel that is silent is found within a second, not within forty; the rest as it is."""
+TIMES = ConnectorTimes(ping=1, pong=3, tick=0.02)
+"""A tunnel that is silent is found within four seconds, not within forty; no sooner, since everyone shares one loop."""
 
 
 class MovingClock:
@@ -79,8 +79,8 @@ class InsideSystem:
     """
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, bodies: int = 3) -> None:
-        for name in ("PING_SECONDS", "PONG_SECONDS"):
-            monkeypatch.setattr(gateway_role, name, TIMES.ping)
+        monkeypatch.setattr(gateway_role, "PING_SECONDS", TIMES.ping)
+        monkeypatch.setattr(gateway_role, "PONG_SECONDS", TIMES.pong)
         monkeypatch.setattr(managed, "Connector", functools.partial(Connector, times=TIMES))
         # What a body looks at every half minute of real time, it looks at often while a test moves the clock.
         monkeypatch.setattr(registration, "LOOK_SECONDS", 0.05)
