@@ -36,8 +36,10 @@ def new_edge_id(random: RandomBytes = random_bytes) -> str:
 
 
 def new_installation_id(random: RandomBytes = random_bytes) -> str:
-    """An installation's id, 22 characters of base64url."""
-    return base64url.encode(random(INSTALLATION_BYTES))
+    """An installation's id, 22 characters of base64url. It is typed into commands, where a dash would begin an option."""
+    while (made := base64url.encode(random(INSTALLATION_BYTES))).startswith("-"):
+        pass
+    return made
 
 
 def new_token(random: RandomBytes = random_bytes) -> str:
