@@ -36,7 +36,7 @@ def new_edge_id(random: RandomBytes = random_bytes) -> str:
 
 
 def new_installation_id(random: RandomBytes = random_bytes) -> str:
-    """An installation's id, 22 characters of base64url. It is typed into commands, where a dash would begin an option."""
+    """An installation's id, 22 characters of base64url; the first no dash, which would begin an option of a command."""
     while (made := base64url.encode(random(INSTALLATION_BYTES))).startswith("-"):
         pass
     return made
