@@ -176,7 +176,7 @@ async def test_a_stop_that_was_cut_short_can_be_called_again_with_less_grace() -
 async def test_an_idle_connection_does_not_hold_up_the_stop() -> None:
     async with serving(echo_size) as server, connected(server) as (reader, writer):
         writer.write(GET.replace(b"connection: close\r\n", b""))
-        await reader.readuntil(b" 0")
+        await reader.readuntil(b"GET /x 0")
         await server.stop(600)
         assert await reader.read() == b""
 
