@@ -1,6 +1,7 @@
-"""The gateway's own loopback port: how it is, and its measurements. Nothing of the public side passes here.
+"""The gateway's own loopback port: how it is, its measurements, and what its operator asks. Nothing of the public side
+passes here.
 
-Owns these two routes. Must not know frames.
+Owns which routes there are. Must not know frames, nor who the operator is (`runtime.loopback_guard`).
 """
 
 from collections.abc import Callable
@@ -8,6 +9,8 @@ from collections.abc import Callable
 import msgspec
 
 from clankie.gateway.asgi import Receive, Scope, Send, answer, error_body
+from clankie.gateway.operator import OPERATOR_PREFIX
+from clankie.runtime.loopback_guard import AsgiApp
 from clankie.runtime.telemetry import METRICS_CONTENT_TYPE, Metrics
 
 
@@ -36,14 +39,20 @@ class LocalRoute:
 
     Args:
         metrics: None leaves that route out.
+
+    Attributes:
+        operator: answers the operator, behind its guard; None until there is a bearer.
     """
 
     def __init__(self, health: Callable[[], GatewayHealth], metrics: Metrics | None) -> None:
         self._health = health
         self._metrics = metrics
+        self.operator: AsgiApp | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002, RUF100 - ASGI
-        if scope["method"] == "GET" and scope["path"] == "/health":
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.operator is not None and scope["path"].startswith(OPERATOR_PREFIX):
+            await self.operator(scope, receive, send)
+        elif scope["method"] == "GET" and scope["path"] == "/health":
             health = self._health()
             await answer(send, 200 if health.ok else 503, msgspec.json.encode(health))
         elif scope["method"] == "GET" and scope["path"] == "/metrics" and self._metrics:

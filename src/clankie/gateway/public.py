@@ -14,6 +14,7 @@ from clankie.gateway.client_watch import ClientGone, ClientWatch
 from clankie.gateway.errors import ExchangeFailed, GatewayBusy, HostUnavailable
 from clankie.gateway.exchange import Answer, Request
 from clankie.gateway.metrics import GatewayMetrics
+from clankie.gateway.passages import Passages
 from clankie.gateway.refusals import RefusalLimit
 from clankie.protocol.discord_ingress import DISCORD_INGRESS_PATH
 from clankie.protocol.errors import InvalidValue
@@ -65,10 +66,13 @@ class Router(Protocol):
 class PublicRoute:
     """Answers the public's requests."""
 
-    def __init__(self, router: Router, refusals: RefusalLimit, metrics: GatewayMetrics) -> None:
+    def __init__(
+        self, router: Router, refusals: RefusalLimit, metrics: GatewayMetrics, passages: Passages
+    ) -> None:
         self._router = router
         self._refusals = refusals
         self._metrics = metrics
+        self._passages = passages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["raw_path"]
@@ -94,7 +98,7 @@ class PublicRoute:
             return
         way = self._router.local(host_id)
         if way is not None:
-            await self._answer(scope, receive, send, way)
+            await self._answer(scope, receive, send, way, host_id)
             return
         # An address that asks for unknown hosts all the time still reaches those that are here.
         address = self._refusals.address(scope)
@@ -106,15 +110,15 @@ class PublicRoute:
         if way is None:
             self._refusals.count(address)
             await self._fail(send, HostUnavailable(), close=True)
-        elif await self._answer(scope, receive, send, way) is HostUnavailable:
+        elif await self._answer(scope, receive, send, way, host_id) is HostUnavailable:
             self._refusals.count(address)
 
     async def _answer(
-        self, scope: Scope, receive: Receive, send: Send, way: Way
+        self, scope: Scope, receive: Receive, send: Send, way: Way, host_id: str
     ) -> type[ExchangeFailed] | None:
         """Carry one exchange; how it failed, if it did."""
         try:
-            await self._carry(scope, receive, send, way)
+            await self._carry(scope, receive, send, way, host_id)
         except ExchangeFailed as failed:
             await self._fail(send, failed, close=isinstance(failed, GatewayBusy))
             return type(failed)
@@ -122,7 +126,9 @@ class PublicRoute:
             way.charge.release()
         return None
 
-    async def _carry(self, scope: Scope, receive: Receive, send: Send, way: Way) -> None:
+    async def _carry(
+        self, scope: Scope, receive: Receive, send: Send, way: Way, host_id: str
+    ) -> None:
         try:
             headers = carried(
                 (
@@ -150,8 +156,17 @@ class PublicRoute:
                 )
         except ClientGone:
             self._metrics.failed("client_closed")
+            self._passages.abandoned(host_id, body, seconds=loop.time() - began)
             return
+        except ExchangeFailed as failed:
+            self._passages.failed(
+                host_id, body, seconds=loop.time() - began, status=failed.status, code=failed.code
+            )
+            raise
         seconds = loop.time() - began
+        self._passages.answered(
+            host_id, body, seconds=seconds, status=result.status, bytes_out=len(result.body)
+        )
         self._metrics.answered()
         self._metrics.bytes_in(len(body))
         self._metrics.bytes_out(len(result.body))

@@ -18,6 +18,9 @@ from clankie.gateway.fleet_trust import FleetTrust
 from clankie.gateway.hosts import HostRoute
 from clankie.gateway.local import GatewayHealth, LocalRoute
 from clankie.gateway.metrics import GatewayMetrics
+from clankie.gateway.operator import OperatorRoute, operator_bearer
+from clankie.gateway.passages import Passages
+from clankie.gateway.presence import Presence
 from clankie.gateway.public import PublicRoute
 from clankie.gateway.refusals import RefusalLimit
 from clankie.gateway.routing import Routing
@@ -26,9 +29,11 @@ from clankie.gateway.tunnels import Tunnels
 from clankie.protocol.gateway_frames import MAX_FRAME_BYTES, PING_SECONDS, PONG_SECONDS
 from clankie.runtime.broker import Broker
 from clankie.runtime.clock import Clock, SystemClock
+from clankie.runtime.errors import BrokerError
 from clankie.runtime.http import HttpServer
 from clankie.runtime.http_websocket import WebSocketLimits
 from clankie.runtime.lifecycle import Shutdown
+from clankie.runtime.loopback_guard import LoopbackGuard
 from clankie.runtime.secrets import resolve_secret
 from clankie.runtime.settings import Config
 from clankie.runtime.telemetry import Metrics
@@ -49,7 +54,7 @@ class GatewayRole:
 
     Args:
         config: the validated configuration.
-        broker: where the NATS URL may be.
+        broker: where the operator's bearer is, and the NATS URL may be.
         version: of the product.
         clock: the machine's, or a test's.
     """
@@ -58,6 +63,8 @@ class GatewayRole:
         self, config: Config, broker: Broker, version: str, *, clock: Clock | None = None
     ) -> None:
         self._config = config
+        self._broker = broker
+        self._presence = Presence(config.home)
         self._version = version
         self._clock = clock or SystemClock()
         self._metrics = Metrics(self._clock, version)
@@ -87,7 +94,9 @@ class GatewayRole:
             self._clock,
             max_tunnels=settings.max_hosts,
         )
-        public = PublicRoute(Routing(self._tunnels, self._total, self._cluster), requests, measured)
+        self._passages = Passages(self._clock)
+        routing = Routing(self._tunnels, self._total, self._cluster)
+        public = PublicRoute(routing, requests, measured, self._passages)
         self._limits = WebSocketLimits(
             MAX_FRAME_BYTES, MAX_PARTIAL_BYTES, PING_SECONDS, PONG_SECONDS
         )
@@ -99,7 +108,8 @@ class GatewayRole:
             websockets=self._limits,
         )
         shown = self._metrics if config.metrics.enabled else None
-        self._local = HttpServer(LocalRoute(self.health, shown), LOOPBACK, settings.local_port)
+        self._local_route = LocalRoute(self.health, shown)
+        self._local = HttpServer(self._local_route, LOOPBACK, settings.local_port)
 
     @property
     def port(self) -> int:
@@ -142,6 +152,7 @@ class GatewayRole:
         if self._cluster is not None:
             await self._cluster.start()
         self._tunnels.start()
+        self._admit_operator()
         await self._local.start()
         await self._server.start()
         self._metrics.start()
@@ -165,6 +176,17 @@ class GatewayRole:
         await asyncio.gather(self._server.stop(last), self._local.stop(last))
         await self._trust.stop()
         self._metrics.stop()
+        self._presence.end()
+
+    def _admit_operator(self) -> None:
+        """Let the owner's programs ask what passed. Where the home takes no bearer, it carries without that."""
+        try:
+            bearer = operator_bearer(self._broker)
+            self._presence.take()
+        except (BrokerError, OSError) as error:
+            log.warning("operator_not_admitted", error=type(error).__name__)
+            return
+        self._local_route.operator = LoopbackGuard(OperatorRoute(self._passages), bearer)
 
     def _trust_source(self) -> TrustSource:
         settings = self._config.gateway
