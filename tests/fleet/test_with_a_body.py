@@ -98,7 +98,7 @@ async def test_a_machine_registers_itself_and_an_edge_finds_its_key(
     found = (await edge.route()).json["ingressPublicKey"]
     assert found == base64url.encode(paired.ingress_key.public_point())
     # received, not the file's; the two may be the same text, as they say the same second
-    await paired.until(lambda: paired.registration._credential.received_at_ms > 0)
+    await paired.until(lambda: paired.registration._credential.current.received_at_ms > 0)
     assert paired.registration.state().failing == {}
 
 
@@ -110,7 +110,7 @@ async def test_a_permit_under_freshly_rotated_keys_works_without_a_restart(
     edge = await fleet.linked(paired.machine)
     await paired.until(lambda: paired.registration.state().ingress_key_registered)
     await fleet.admin("key/rotate")
-    paired.registration._verify_keys_asked = None  # ten minutes later
+    paired.registration._verify_keys._asked = None  # ten minutes later
     paired.registration.unknown_kid()
     await paired.until(lambda: len(paired.registration.state().verify_kids) == 2)
     assert (await fleet.admin("key/rotation"))["waiting"] == [
@@ -126,7 +126,7 @@ async def test_a_revoked_machine_stops_for_good(fleet: RunningFleet, pair: Any) 
     paired.registration.on_stopped(stopped.set)
     await paired.until(lambda: paired.registration.state().ingress_key_registered)
     await fleet.admin("installation/revoke", installationId=paired.machine.installation)
-    paired.registration._verify_keys_asked = None
+    paired.registration._verify_keys._asked = None
     paired.registration.unknown_kid()
     async with asyncio.timeout(10):
         await stopped.wait()
@@ -140,8 +140,8 @@ async def test_a_fleet_that_comes_back_finds_its_machines_registered(
     await paired.until(lambda: paired.registration.state().ingress_key_registered)
     await fleet.stop()
     await fleet.start()
-    paired.registration._verify_keys_asked = None
+    paired.registration._verify_keys._asked = None
     paired.registration.unknown_kid()
-    await paired.until(lambda: not paired.registration._verify_keys_wanted.is_set())
+    await paired.until(lambda: not paired.registration._verify_keys._wanted.is_set())
     edge = await fleet.linked(paired.machine)
     assert "ingressPublicKey" in (await edge.route()).json

@@ -47,7 +47,7 @@ async def test_the_pairing_key_and_the_credential_are_the_same_after_a_restart(
     await body.registration.start()
     await scripted.heard("host-credential")
     expected = body.bootstrap.host_credential
-    await body.until(lambda: body.registration._credential.credential != expected)
+    await body.until(lambda: body.registration._credential.current.credential != expected)
     credential = await body.registration.credential()
     await scripted.heard("discord-key")
     await body.until(lambda: "clankie-host-credential" in str(body.broker.kinds()))
@@ -214,7 +214,7 @@ async def test_the_credential_is_renewed_before_half_of_its_life(
     began = clock.now_ms()
     await body.until(lambda: scripted.count("host-credential") == 2, step=60)
     assert 5 * HOURS < (clock.now_ms() - began) / 1000 < 6 * HOURS
-    await body.until(lambda: body.registration._credential.credential != given)
+    await body.until(lambda: body.registration._credential.current.credential != given)
 
 
 async def test_a_laptop_that_slept_gets_a_credential_at_its_next_dial(
@@ -332,10 +332,10 @@ async def test_a_proxy_of_the_environment_is_not_used_and_nothing_secret_is_logg
     await body.registration.start()
     await body.until(lambda: body.registration.state().ingress_key_registered, step=5)
     captured = capfd.readouterr()
-    logged = captured.out + captured.err + repr(body.registration._credential)
+    logged = captured.out + captured.err + repr(body.registration._credential.current)
     assert "MARKER" not in logged
     assert "the-token" not in logged
-    assert body.registration._credential.credential not in logged
+    assert body.registration._credential.current.credential not in logged
     assert body.registry.get_sample_value(
         "clankie_body_fleet_calls_total", {"call": "discord-key", "outcome": "http_400"}
     )
