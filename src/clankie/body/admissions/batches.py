@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from clankie.body.admissions import queries
+from clankie.body.admissions import outcomes, queries
 from clankie.body.admissions.contracts import DeliveryKey
 from clankie.body.admissions.errors import (
     AtCapacity,
@@ -22,6 +22,7 @@ from clankie.body.admissions.errors import (
 from clankie.body.admissions.leases import ReplicaLease
 from clankie.body.admissions.memory import Memory
 from clankie.body.admissions.operations import Admit, Decided, Operation, Settle
+from clankie.body.admissions.outcomes import Outcome
 from clankie.body.admissions.records import Record
 from clankie.body.admissions.sealing import ResultSealer
 from clankie.body.admissions.states import State
@@ -144,19 +145,18 @@ class AdmissionBatches:
         return before - len(decided.new)
 
     def _settle(self, connection: Connection, settles: list[Settle], decided: Decided) -> None:
-        now_ms = self._clock.now_ms()
-        took = queries.settle(
+        took = outcomes.settle(
             connection,
             [
-                {
-                    **queries.by_key(operation.claim.key),
-                    "key_fence": operation.claim.fence,
-                    "to_state": operation.state.value,
-                    "to_sealed": operation.sealed,
-                    "to_now": now_ms,
-                }
+                Outcome(
+                    operation.claim.key,
+                    operation.claim.fence,
+                    operation.state.value,
+                    operation.sealed,
+                )
                 for operation in settles
             ],
+            self._clock.now_ms(),
         )
         if took == len(settles):
             decided.settled = settles

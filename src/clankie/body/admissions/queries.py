@@ -22,21 +22,6 @@ _BY_KEY = (
     _a.installation_id == bindparam("key_installation"),
     _a.delivery_id == bindparam("key_delivery"),
 )
-# Whoever is refused is refused here, by the row and the database's clock, not by what a process believes.
-_SETTLE = (
-    update(admissions)
-    .where(
-        *_BY_KEY,
-        _a.state == _PENDING,
-        _a.fence == bindparam("key_fence"),
-        is_live(bindparam("key_fence", type_=_a.fence.type)),
-    )
-    .values(
-        state=bindparam("to_state"),
-        sealed_result=bindparam("to_sealed"),
-        settled_at_ms=bindparam("to_now"),
-    )
-)
 _INTERRUPT = (
     update(admissions)
     .where(*_BY_KEY, _a.state == _PENDING, _a.fence == bindparam("key_fence"))
@@ -148,11 +133,6 @@ def take_room(connection: Connection, fence: int, more: int) -> int | None:
 def insert_pending(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     """Insert new rows. IntegrityError when another replica was first with one of them."""
     connection.execute(_INSERT, rows)
-
-
-def settle(connection: Connection, rows: Sequence[dict[str, Any]]) -> int:
-    """Write outcomes; returns how many took, of rows that are pending under a fence that is live."""
-    return (connection.execute(_SETTLE, rows)).rowcount
 
 
 def interrupt(
