@@ -1,12 +1,17 @@
 """`clankie trace` puts what this machine's roles know of a delivery on one time line."""
 
 import json
+import re
+import signal
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from cli.private import Up, clankie, environ
+from clankie.cli.trace import collect
+from clankie.runtime.config import load_config
+from cli.private import PORTS, Up, clankie, environ, free_port
 
 
 @pytest.fixture(scope="module")
@@ -31,18 +36,23 @@ def test_a_delivery_is_followed_from_its_permit_to_its_answer(running: dict[str,
     delivery = said(running, "MARKER-in-content")
     done = clankie(running, "trace", delivery)
     assert (done.returncode, done.stderr) == (0, "")
-    lines = [line.split(maxsplit=3)[2:] for line in done.stdout.splitlines()[:-1]]
+    lines = [line.split(maxsplit=3)[2:] for line in done.stdout.splitlines()]
     whats = [f"{role} {what}" for role, what in lines]
     for expected in (
+        "fleet charged for tn_",
         "fleet permit granted",
+        "gateway forwarded ",
         "body stored as pending",
         "body admitted permit",
         "body settled as reply",
         "body answered reply",
     ):
         assert any(what.startswith(expected) for what in whats), whats
-    permits = {what.split("permit ")[-1] for what in whats if "permit " in what.split(" ed_")[-1]}
-    assert len(permits) >= 1
+    (carried,) = (what for what in whats if what.startswith("gateway "))
+    assert re.search(r"forwarded \d{3,} bytes, answered \d{2,} bytes, status 200", carried)
+    permit = carried.rpartition("permit ")[2]
+    assert sum(what.endswith(f"permit {permit}") for what in whats) >= 3
+    assert done.stdout.splitlines() == sorted(done.stdout.splitlines())
     assert "MARKER" not in done.stdout
 
 
@@ -54,6 +64,23 @@ def test_programs_get_the_same_as_json(running: dict[str, str]) -> None:
     admitted = [seen for seen in found["body"]["seen"] if seen["what"] == "admitted"]
     assert [seen["permitId"] for seen in admitted] == [granted[0]["permitId"]]
     assert len(found["fleet"]["charged"]) == 1
+    assert [seen["permitId"] for seen in found["gateway"]["seen"]] == [granted[0]["permitId"]]
+    assert found["body"]["stored"]["state"] == "reply"
+    assert found["notes"] == {}
+
+
+async def test_the_time_line_is_there_for_other_programs_of_ours(running: dict[str, str]) -> None:
+    delivery = said(running, "hello")
+    lines = await collect(load_config(running).config, delivery)
+    assert {role for _, role, _ in lines} == {"fleet", "gateway", "body"}
+    assert lines == sorted(lines)
+    assert all(at_ms > 1_700_000_000_000 for at_ms, _, _ in lines)
+
+
+async def test_roles_that_never_ran_add_nothing_and_are_no_error(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert await collect(load_config(environ(home)).config, "discord:9") == []
+    assert not home.exists()
 
 
 def test_what_nobody_knows_and_who_is_not_there_is_said(
@@ -64,7 +91,61 @@ def test_what_nobody_knows_and_who_is_not_there_is_said(
     assert done.stdout.startswith("nothing is known of discord:9 here\n")
     alone = environ(tmp_path_factory.mktemp("alone") / "home")
     done = clankie(alone, "trace", "discord:9")
-    assert "fleet: does not run now\nbody: does not run now\n" in done.stdout
+    for role in ("fleet", "body"):
+        assert f"{role}: does not run now, and has kept nothing in this home" in done.stdout
+    assert "gateway: does not run now in this home" in done.stdout
+    assert not Path(alone["CLANKIE_HOME"]).exists()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
+def test_of_a_role_that_does_not_run_its_store_is_read_and_left_as_it_is(
+    tmp_path: Path, ending: signal.Signals
+) -> None:
+    up = Up(environ(tmp_path / "home"))
+    up.start()
+    try:
+        delivery = said(up.environ, "MARKER-in-content")
+    finally:
+        up.stop(ending)
+    stores = [
+        tmp_path / "home" / "fleet" / "fleet.db",
+        tmp_path / "home" / "body" / "admissions.db",
+    ]
+    before = [store.read_bytes() for store in stores]
+    done = clankie(up.environ, "trace", delivery)
+    assert (done.returncode, done.stderr) == (0, "")
+    whats = [line.split(maxsplit=2)[-1] for line in done.stdout.splitlines()]
+    for expected in ("charged for tn_", "stored as pending", "settled as reply"):
+        assert any(expected in what for what in whats), done.stdout
+    for role in ("fleet", "body"):
+        assert f"{role}: does not run now; this is what its store holds" in done.stdout
+    assert "gateway: does not run now in this home, and keeps nothing" in done.stdout
+    assert [store.read_bytes() for store in stores] == before
+    again = Up(up.environ)
+    again.start()  # nothing was left behind that a start would stumble over
+    assert again.stop() == 0
+
+
+def test_a_role_whose_port_was_changed_since_it_started_is_said_to_run(
+    running: dict[str, str],
+) -> None:
+    moved = running | {f"CLANKIE_{name}": str(free_port()) for name in PORTS}
+    done = clankie(moved, "trace", "discord:9")
+    port = moved["CLANKIE_FLEET_LOCAL_PORT"]
+    assert f"fleet: runs, and does not answer on port {port} (fleet.local_port)" in done.stdout
+    done = clankie(running | {"CLANKIE_BODY_PORT": "0"}, "trace", "discord:9")
+    assert "body: runs, and cannot be asked: body.port is 0" in done.stdout
+
+
+def test_a_store_that_cannot_be_read_is_said_and_the_others_are_shown(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for role, name in (("fleet", "fleet.db"), ("body", "admissions.db")):
+        (home / role).mkdir(mode=0o700, parents=True)
+        (home / role / name).write_bytes(b"no store")
+        (home / role / name).chmod(0o600)
+    done = clankie(environ(home), "trace", "discord:9")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("it is not a SQLite database") == 2
 
 
 @pytest.mark.parametrize("delivery", ["", "../../health", "x?y=1#z", "disc\x1b[31mord:1", "é"])
@@ -83,14 +164,19 @@ def test_no_bearer_goes_to_whoever_listens_on_a_port_while_its_role_is_away(
     up = Up(environ(tmp_path_factory.mktemp("away") / "home"))
     up.start()
     assert up.stop() == 0
-    with socket.socket() as fleet, socket.socket() as body:
-        for stranger, name in ((fleet, "FLEET_LOCAL_PORT"), (body, "BODY_PORT")):
+    with socket.socket() as fleet, socket.socket() as body, socket.socket() as gateway:
+        ports = (
+            (fleet, "FLEET_LOCAL_PORT"),
+            (body, "BODY_PORT"),
+            (gateway, "GATEWAY_LOCAL_PORT"),
+        )
+        for stranger, name in ports:
             stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             stranger.bind(("127.0.0.1", int(up.environ[f"CLANKIE_{name}"])))
             stranger.listen()
             stranger.setblocking(False)
         done = clankie(up.environ, "trace", "discord:9")
         assert (done.returncode, "does not run now" in done.stdout) == (0, True)
-        for stranger in (fleet, body):
+        for stranger in (fleet, body, gateway):
             with pytest.raises(BlockingIOError):
                 stranger.accept()  # nobody called

@@ -83,11 +83,13 @@ def _installations(admin: Admin) -> list[Any]:
 def _deliveries(admin: Admin) -> list[Any]:
     @_call("delivery/trace", "What is known of a delivery")
     async def delivery_trace(data: JSONBody[asked.OneDelivery]) -> asked.DeliveryTrace:
-        charged = await admin.read(
-            lambda connection: routes.charged_for(connection, data.delivery_id)
+        stored = await admin.read(
+            lambda connection: routes.charges_of(connection, data.delivery_id)
         )
         return asked.DeliveryTrace(
-            charged=charged, seen=tuple(admin.sightings.of(data.delivery_id))
+            charged=tuple(one.tenant_id for one in stored),
+            stored=stored,
+            seen=tuple(admin.sightings.of(data.delivery_id)),
         )
 
     return [delivery_trace]

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from clankie.fleet.contracts import Attention
+from clankie.fleet.registry.routes import Charged
 from clankie.protocol.discord_ingress import DeliveryId, DiscordId, InstallationId, TenantId
 from clankie.protocol.wire_model import WireModel
 from clankie.runtime.sightings import Sighting
@@ -146,10 +147,12 @@ class DeliveryTrace(WireModel, frozen=True, kw_only=True):
 
     Attributes:
         charged: the routes it was charged for, for ten minutes after.
+        stored: the same, with their times.
         seen: permits granted and refused since the start, oldest first.
     """
 
     charged: tuple[str, ...]
+    stored: tuple[Charged, ...]
     seen: tuple[Sighting, ...]
 
 

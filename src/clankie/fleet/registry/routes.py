@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, delete, insert, or_, select, update
 
 from clankie.fleet.contracts import Attention, Block, Route
 from clankie.fleet.errors import AdminRefused, Refused
+from clankie.fleet.permits.batches import DELIVERY_KEPT_MS
 from clankie.fleet.permits.decisions import ROUTE_UNKNOWN
 from clankie.fleet.permits.facts import SERVER
 from clankie.fleet.registry.change import Change
@@ -36,6 +37,13 @@ class RouteRow(msgspec.Struct, frozen=True, rename="camel"):
     installation_id: str
     account_id: str
     attention: Attention
+
+
+class Charged(msgspec.Struct, frozen=True, rename="camel"):
+    """The route that a delivery was charged for, and when, in wall milliseconds."""
+
+    tenant_id: str
+    at_ms: int
 
 
 def add_link(change: Change, link: Link) -> None:
@@ -82,10 +90,13 @@ def list_routes(connection: Connection) -> list[RouteRow]:
     ]
 
 
-def charged_for(connection: Connection, delivery_id: str) -> tuple[str, ...]:
-    """The routes a delivery was charged for, as long as that is remembered."""
-    query = select(deliveries.c.tenant_id).where(deliveries.c.delivery_id == delivery_id)
-    return tuple(connection.scalars(query))
+def charges_of(connection: Connection, delivery_id: str) -> tuple[Charged, ...]:
+    """What a delivery was charged for, as long as that is remembered."""
+    query = select(deliveries).where(deliveries.c.delivery_id == delivery_id)
+    return tuple(
+        Charged(row.tenant_id, row.expires_at_ms - DELIVERY_KEPT_MS)
+        for row in connection.execute(query.order_by(deliveries.c.tenant_id))
+    )
 
 
 def set_attention(change: Change, tenant_id: str, attention: Attention) -> None:
