@@ -66,6 +66,7 @@ class ManagedLink:
             registry=registry,
         )
         self._registration.on_stopped(self._fleet_refused)
+        self._registration.on_renewed(self._connector.renewed)
         service.refusals.on(Cause.UNKNOWN_KID, self._registration.unknown_kid)
         self._keeping: asyncio.Task[None] | None = None
 

@@ -18,13 +18,14 @@ from clankie.gateway.tunnel import ID_PREFIX_LENGTH, HostTunnel
 from clankie.gateway.tunnels import Tunnels
 from clankie.protocol import base64url
 from clankie.protocol.errors import InvalidToken
-from clankie.protocol.gateway_frames import CONNECT_PATH
+from clankie.protocol.gateway_frames import CONNECT_PATH, TAKES_OVER_HEADER
 from clankie.protocol.primitives import random_bytes
 from clankie.runtime.clock import Clock
 
 log = structlog.get_logger(__name__)
 
 _CONNECT_PATH: Final = CONNECT_PATH.encode("ascii")
+_TAKES_OVER: Final = (TAKES_OVER_HEADER.encode("ascii"), b"1")
 _BEARER: Final = b"bearer "
 
 
@@ -84,7 +85,7 @@ class HostRoute:
             total=self._total,
             connected_at_ms=self._clock.now_ms(),
         )
-        self._tunnels.add(tunnel)
+        self._tunnels.add(tunnel, takes_over=_TAKES_OVER in scope["headers"])
         log.info("tunnel_open", host_id=host.host_id)
         code = 0
         try:

@@ -62,6 +62,10 @@ class Router(Protocol):
         """The way to a host that another gateway may hold. None when there is no other."""
         ...
 
+    def expected(self, host_id: str) -> bool:
+        """Whether another gateway said that it holds this host."""
+        ...
+
 
 class PublicRoute:
     """Answers the public's requests."""
@@ -100,9 +104,9 @@ class PublicRoute:
         if way is not None:
             await self._answer(scope, receive, send, way, host_id)
             return
-        # An address that asks for unknown hosts all the time still reaches those that are here.
+        # An address that asks for absent hosts all the time still reaches those that are here or at another gateway.
         address = self._refusals.address(scope)
-        if self._refusals.exhausted(address):
+        if not self._router.expected(host_id) and self._refusals.exhausted(address):
             self._metrics.refused("too_many_refusals")
             await answer(send, 429, error_body("too_many_refusals"), close=True)
             return

@@ -69,3 +69,7 @@ class Routing:
         if self._cluster is None or not self._cluster.connected:
             return None
         return RemoteWay(self._cluster, host_id, self._total)
+
+    def expected(self, host_id: str) -> bool:
+        """See `public.Router`."""
+        return self._cluster is not None and self._cluster.holds(host_id)

@@ -59,7 +59,7 @@ class HostTunnel:
     """
 
     __slots__ = (
-        "__weakref__", "_background", "_closing", "_draining", "_ended", "_exchanges", "_next", "_prefix", "_send",
+        "__weakref__", "_background", "_closing", "_ended", "_exchanges", "_last_words", "_next", "_prefix", "_send",
         "_slots", "_task", "budget", "connected_at_ms", "host", "since",
     )  # fmt: skip
 
@@ -77,7 +77,7 @@ class HostTunnel:
         self._ended: deque[str] | None = None
         self._slots = 0
         self._closing = False
-        self._draining = False
+        self._last_words: tuple[int, str] | None = None
         self._task: asyncio.Task[Any] | None = None
         self._background: set[asyncio.Task[None]] | None = None
 
@@ -118,7 +118,7 @@ class HostTunnel:
         Raises:
             ExchangeFailed: there is no answer.
         """
-        if self._closing or self._draining:
+        if self._closing or self._last_words is not None:
             raise HostUnavailable
         if self._slots >= MAX_EXCHANGES:
             raise GatewayBusy
@@ -168,11 +168,11 @@ class HostTunnel:
             self._fail_all()
             self._start(self._tell_close(code, reason))
 
-    def drain(self) -> None:
+    def drain(self, code: int, reason: str) -> None:
         """Take no new exchange, and end the tunnel once none is in flight."""
-        self._draining = True
+        self._last_words = code, reason
         if not self._slots:
-            self.close(CLOSE_GOING_AWAY, "the gateway stops")
+            self.close(code, reason)
 
     def _fail_all(self) -> None:
         now = asyncio.get_running_loop().time()
@@ -215,8 +215,8 @@ class HostTunnel:
 
     def _free(self) -> None:
         self._slots -= 1
-        if self._draining and not self._slots:
-            self.close(CLOSE_GOING_AWAY, "the gateway stops")
+        if self._last_words is not None and not self._slots:
+            self.close(*self._last_words)
 
     def _start(self, work: Any) -> None:
         if self._background is None:

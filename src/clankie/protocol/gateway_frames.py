@@ -16,6 +16,8 @@ from clankie.protocol.wire_model import Reader, WireModel, write
 
 CONNECT_PATH: Final = "/gateway/v1/hosts/connect"
 """Where a host dials, with the query `hostId` and `installationId`."""
+TAKES_OVER_HEADER: Final = "x-clankie-takes-over"
+"""Our addition: `1` on a dial says that the same process holds the older tunnel, which ends once its exchanges have."""
 
 SCHEMA_VERSION: Final = 1
 MAX_FRAME_BYTES: Final = 3 * 1_048_576

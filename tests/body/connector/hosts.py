@@ -15,7 +15,7 @@ from websockets.http11 import Request
 from websockets.http11 import Response as HttpResponse
 
 from clankie.body.connector.connector import Connector
-from clankie.body.connector.contracts import ConnectorTimes, Response
+from clankie.body.connector.contracts import ConnectorTimes, Credential, Response
 from clankie.protocol import base64_standard
 from clankie.runtime.clock import Clock, SystemClock
 from gateway.gateways import HOST_A, Identity
@@ -63,13 +63,13 @@ class Hosts:
         handle: Callable[[bytes, str], Awaitable[Response]] | None = None,
         *,
         who: Identity = HOST_A,
-        credential: Callable[[], Awaitable[str]] | None = None,
+        credential: Credential | None = None,
         clock: Clock | None = None,
         **times: Any,
     ) -> Connector:
         """A connector that dials this origin."""
 
-        async def fresh() -> str:
+        async def fresh(_refused: str | None) -> str:
             return who.credential()
 
         connector = Connector(

@@ -223,7 +223,7 @@ async def test_no_proxy_of_the_environment_is_used(
 def credentials(values: Iterable[str]) -> Any:
     remaining = iter(values)
 
-    async def credential() -> str:
+    async def credential(_refused: str | None) -> str:
         return next(remaining)
 
     return credential
@@ -255,7 +255,7 @@ async def test_whoever_gives_credentials_may_fail_and_the_dialling_goes_on(
 ) -> None:
     calls = 0
 
-    async def credential() -> str:
+    async def credential(_refused: str | None) -> str:
         nonlocal calls
         calls += 1
         if calls == 1:

@@ -4,6 +4,7 @@ import pytest
 
 from clankie.body.connector.contracts import ConnectorTimes
 from clankie.body.connector.pauses import Pauses
+from clankie.connection.pacing import Pace
 
 FULL = ConnectorTimes(jitter=lambda: 1.0)
 LEAST = ConnectorTimes(jitter=lambda: 0.0)
@@ -11,12 +12,14 @@ LEAST = ConnectorTimes(jitter=lambda: 0.0)
 
 def test_pauses_after_failures_double_up_to_a_cap() -> None:
     pauses = Pauses(FULL)
-    assert [pauses.after_failure() for _ in range(8)] == [0.25, 0.5, 1, 2, 4, 8, 8, 8]
+    assert [pauses.after_failure() for _ in range(7)] == [0.25, 0.5, 1, 2, 3, 3, 3]
 
 
-def test_a_gateway_that_is_back_has_its_hosts_back_within_ten_seconds() -> None:
+def test_what_waits_for_a_gateway_that_is_back_goes_on_within_ten_seconds() -> None:
+    """At worst a connection asked just before the body was back, and pauses once more."""
     pauses = Pauses(FULL)
-    assert max(pauses.after_failure() for _ in range(10_000)) < 10
+    longest = max(pauses.after_failure() for _ in range(10_000))
+    assert longest + Pace().retry_longest < 10
 
 
 def test_pauses_are_shortened_at_random_by_up_to_half() -> None:
@@ -32,7 +35,7 @@ def test_a_stable_tunnel_begins_anew_and_a_short_one_does_not() -> None:
     pauses = Pauses(FULL)
     for _ in range(5):
         pauses.after_failure()
-    assert pauses.after_tunnel(1006, lived=1) == 8
+    assert pauses.after_tunnel(1006, lived=1) == 3
     assert pauses.after_tunnel(1006, lived=FULL.stable) == 0.25
     assert pauses.after_tunnel(1006, lived=1) == 0.5
 
@@ -42,20 +45,18 @@ def test_a_replaced_host_waits_thirty_seconds_at_least() -> None:
     assert Pauses(FULL).after_tunnel(1012, lived=0.1) == 45
 
 
-def test_hosts_of_a_gateway_that_stops_come_back_spread() -> None:
-    assert Pauses(LEAST).after_tunnel(1001, lived=100) == 0
-    assert Pauses(FULL).after_tunnel(1001, lived=100) == FULL.going_away
+@pytest.mark.parametrize("code", [1001, 4001])
+def test_hosts_of_a_gateway_that_stops_or_of_a_key_that_was_retired_come_back_spread(
+    code: int,
+) -> None:
+    assert Pauses(LEAST).after_tunnel(code, lived=100) == 0
+    assert Pauses(FULL).after_tunnel(code, lived=100) == FULL.going_away
 
 
-def test_a_gateway_that_stops_again_and_again_is_dialled_ever_less_often() -> None:
+@pytest.mark.parametrize("code", [1001, 4001])
+def test_a_gateway_that_ends_each_tunnel_at_once_is_dialled_ever_less_often(code: int) -> None:
     pauses = Pauses(FULL)
-    assert [pauses.after_tunnel(1001, lived=0.1) for _ in range(4)] == [2, 0.5, 1, 2]
-
-
-def test_an_expired_credential_is_replaced_at_once_but_not_in_a_loop() -> None:
-    pauses = Pauses(FULL)
-    assert pauses.after_tunnel(4001, lived=3_600) == 0
-    assert [pauses.after_tunnel(4001, lived=0.1) for _ in range(3)] == [0.25, 0.5, 1]
+    assert [pauses.after_tunnel(code, lived=0.1) for _ in range(4)] == [2, 0.5, 1, 2]
 
 
 @pytest.mark.parametrize("code", [1000, 1001, 1006, 1008, 1011, 1012, 4001, 9999])

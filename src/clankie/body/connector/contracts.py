@@ -25,8 +25,9 @@ class Response(NamedTuple):
 Handle = Callable[[bytes, str], Awaitable[Response]]
 """The ingress in this process: the exact body of a POST and its `Prefer`. It may be cancelled at any await."""
 
-Credential = Callable[[], Awaitable[str]]
-"""The host credential to dial with now; asked at each dial."""
+Credential = Callable[[str | None], Awaitable[str]]
+"""The host credential to dial with now; asked at each dial. It is told which one a gateway refused or ended last, since
+that one needs to be replaced, or None."""
 
 
 class ConnectorState(StrEnum):
@@ -66,11 +67,12 @@ class ConnectorTimes:
         send: for the gateway to take a frame.
         ping, pong: between two pings, and for the pong to come.
         close: for the closing handshake.
-        first_pause, max_pause: between dials, doubling, each shortened by up to half at random. Short enough that a
-            gateway that is back has its hosts back within ten seconds.
+        first_pause, max_pause: between dials, doubling, each shortened by up to half at random. A delivery that waits
+            for a gateway that is back has to wait for this one and then, if it had just asked, for its connection's own
+            pause of at most six seconds: together less than ten.
         refused_pause: at most, between dials that are refused: they need somebody to act.
         stable: a tunnel that lived this long begins anew with the first pause.
-        going_away: hosts of a gateway that stops dial again spread over this time.
+        going_away: hosts of a gateway that stops, or of a key that was retired, dial again spread over this time.
         replaced_pause: after a newer connection took over, at least; up to half as much again at random.
         tick: how often the clocks are compared.
         gap: a tick that took this much longer than it should means that the machine was asleep.
@@ -83,7 +85,7 @@ class ConnectorTimes:
     pong: float = PONG_SECONDS
     close: float = 3.0
     first_pause: float = 0.25
-    max_pause: float = 8.0
+    max_pause: float = 3.0
     refused_pause: float = 60.0
     stable: float = 30.0
     going_away: float = 2.0

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus, WebSocketException
 
-from clankie.protocol.gateway_frames import CONNECT_PATH, MAX_FRAME_BYTES
+from clankie.protocol.gateway_frames import CONNECT_PATH, MAX_FRAME_BYTES, TAKES_OVER_HEADER
 
 _REFUSALS: Final = (401, 403)
 
@@ -37,19 +37,30 @@ def connect_url(gateway_origin: str, host_id: str, installation_id: str) -> str:
 
 
 async def dial(
-    url: str, credential: str, *, open_seconds: float, close_seconds: float
+    url: str,
+    credential: str,
+    *,
+    open_seconds: float,
+    close_seconds: float,
+    takes_over: bool = False,
 ) -> ClientConnection:
     """A connected tunnel.
+
+    Args:
+        takes_over: from an older tunnel of this process, which may first end its exchanges.
 
     Raises:
         DialFailed: with the reason.
     """
     if not credential.strip():
         raise DialFailed("credential_blank", refused=True)
+    headers = {"authorization": f"Bearer {credential}"}
+    if takes_over:
+        headers[TAKES_OVER_HEADER] = "1"
     try:
         return await _Connect(
             url,
-            additional_headers={"authorization": f"Bearer {credential}"},
+            additional_headers=headers,
             compression=None,
             user_agent_header=None,
             proxy=None,  # a variable set for something else must not move the tunnel to another path

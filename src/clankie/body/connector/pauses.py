@@ -5,12 +5,16 @@ a dial failed                       first_pause, doubling up to max_pause
 the credential was refused          the same, up to refused_pause
 the tunnel was lost                 as after a failed dial; anew from first_pause when it had been stable
 the gateway stops (1001)            spread over going_away, once
-the credential's life ended (4001)  at once, with a fresh one; as after a failed dial when it had just begun
+the credential ended (4001)         the same, with a fresh one: a key that is retired ends many tunnels at one time
 a newer connection (1012)           replaced_pause at least
 """
 
+from typing import Final
+
 from clankie.body.connector.contracts import ConnectorTimes
 from clankie.protocol.gateway_frames import CLOSE_CREDENTIAL, CLOSE_GOING_AWAY, CLOSE_REPLACED
+
+_SPREAD: Final = (CLOSE_GOING_AWAY, CLOSE_CREDENTIAL)
 
 
 class Pauses:
@@ -29,14 +33,11 @@ class Pauses:
 
     def after_tunnel(self, code: int, lived: float) -> float:
         """Seconds after a tunnel that lived some seconds and ended with this code."""
-        stable = lived >= self._times.stable
-        if stable:
+        if lived >= self._times.stable:
             self._failures = 0
         if code == CLOSE_REPLACED:
             return self._times.replaced_pause * (1 + self._times.jitter() / 2)
-        if code == CLOSE_GOING_AWAY and not self._failures:
+        if code in _SPREAD and not self._failures:
             self._failures = 1
             return self._times.going_away * self._times.jitter()
-        if code == CLOSE_CREDENTIAL and stable:
-            return 0.0
         return self.after_failure()

@@ -5,8 +5,16 @@ tunnel that slept is dead, or will be found so only after a ping; so it is dropp
 """
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import structlog
 
 from clankie.runtime.clock import Clock
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
 
 
 async def slept(clock: Clock, *, tick: float, gap: float) -> float:
@@ -22,3 +30,21 @@ async def slept(clock: Clock, *, tick: float, gap: float) -> float:
         late = max((clock.now_ms() - wall) / 1000, clock.monotonic() - monotonic) - tick
         if late >= gap:
             return late
+
+
+async def unless_asleep(
+    work: Coroutine[Any, Any, T], clock: Clock, *, tick: float, gap: float
+) -> T | None:
+    """The work's result; None when the machine was asleep meanwhile, and the work was then dropped."""
+    working = asyncio.ensure_future(work)
+    sleeping = asyncio.ensure_future(slept(clock, tick=tick, gap=gap))
+    try:
+        await asyncio.wait({working, sleeping}, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        log.warning("connector_was_asleep", seconds=round(sleeping.result()))
+        return None
+    finally:
+        sleeping.cancel()
+        working.cancel()
+        await asyncio.wait({working, sleeping})

@@ -9,6 +9,7 @@ hosts and gateways and nothing else. Must not know NATS.
     clankie.gateway.node.<id>.<ask>  that gateway                       Taken, Part, Done, Failed, Cancel
 """
 
+from enum import IntEnum
 from typing import Final
 
 import msgspec
@@ -76,16 +77,23 @@ class Cancel(_Message, frozen=True, tag="cancel"):
     node: str
 
 
-class Placed(_Message, frozen=True, tag="placed"):
-    """Whose tunnels a gateway holds, and since when by its wall clock.
+class News(IntEnum):
+    """What `Placed` tells of the hosts it names."""
 
-    Attributes:
-        fresh: the one tunnel has just opened, so that any older one has been replaced. Otherwise times decide.
-    """
+    HELD = 0
+    """They are held, perhaps for long; of two tunnels times decide."""
+    FRESH = 1
+    """The one tunnel has just opened, so any older one has been replaced."""
+    TAKES_OVER = 2
+    """It has just opened, and the host holds the older one still, which may first end its exchanges."""
+
+
+class Placed(_Message, frozen=True, tag="placed"):
+    """Whose tunnels a gateway holds, and since when by its wall clock."""
 
     node: str
     hosts: tuple[tuple[str, int], ...]
-    fresh: bool
+    news: News
 
 
 class Alive(_Message, frozen=True, tag="alive"):

@@ -13,6 +13,7 @@ from nats.aio.msg import Msg
 
 from clankie.gateway.budget import Charge
 from clankie.gateway.cluster.asking import Asking
+from clankie.gateway.cluster.elsewhere import Elsewhere
 from clankie.gateway.cluster.errors import Unreachable
 from clankie.gateway.cluster.link import NatsLink
 from clankie.gateway.cluster.messages import (
@@ -29,6 +30,7 @@ from clankie.gateway.cluster.messages import (
 )
 from clankie.gateway.cluster.placing import Placing
 from clankie.gateway.cluster.serving import Serving
+from clankie.gateway.errors import HostUnavailable
 from clankie.gateway.exchange import Answer, Request
 from clankie.gateway.tunnels import Tunnels
 from clankie.protocol import base64url
@@ -64,7 +66,9 @@ class NatsCluster:
             self._node, tunnels, self._listen, self._link.unsubscribe, self._publish
         )
         tunnels.watcher = self._placing
+        self._elsewhere = Elsewhere()
         self._heard_at: dict[str, float] = {}
+        self._newcomer = False
         self._living: asyncio.Task[None] | None = None
 
     @property
@@ -76,7 +80,17 @@ class NatsCluster:
         self, host_id: str, request: Request, *, charge: Charge, deadline: float
     ) -> Answer:
         """See `port.Cluster`."""
-        return await self._asking.ask(host_id, request, charge=charge, deadline=deadline)
+        try:
+            answer = await self._asking.ask(host_id, request, charge=charge, deadline=deadline)
+        except HostUnavailable:
+            self._elsewhere.gone(host_id)
+            raise
+        self._elsewhere.told((host_id,))
+        return answer
+
+    def holds(self, host_id: str) -> bool:
+        """See `port.Cluster`."""
+        return host_id in self._elsewhere
 
     async def start(self) -> None:
         """See `port.Cluster`."""
@@ -137,8 +151,10 @@ class NatsCluster:
         message = _read(msg)
         if not isinstance(message, Alive | Placed) or message.node == self._node:
             return
+        self._newcomer |= message.node not in self._heard_at
         self._heard_at[message.node] = self._clock.monotonic()
         if isinstance(message, Placed):
+            self._elsewhere.told(host_id for host_id, _ in message.hosts)
             await self._placing.heard(message)
 
     async def _live(self) -> None:
@@ -149,6 +165,9 @@ class NatsCluster:
                 continue
             try:
                 await self._publish(ALL_SUBJECT, Alive(self._node), "")
+                if self._newcomer:  # whom nobody has told yet which hosts are here
+                    self._newcomer = False
+                    await self._placing.tell_all()
             except Unreachable:
                 continue
             self._bury()

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from clankie.gateway.cluster.errors import Unreachable
-from clankie.gateway.cluster.messages import ALL_SUBJECT, Message, Placed
+from clankie.gateway.cluster.messages import ALL_SUBJECT, Message, News, Placed
 from clankie.gateway.tunnel import HostTunnel
 from clankie.gateway.tunnels import Tunnels
 
@@ -46,20 +46,20 @@ class Placing:
         self._unlisten = unlisten
         self._publish = publish
         self._listening: dict[str, Any] = {}
-        self._announce: dict[str, bool] = {}
+        self._announce: dict[str, News] = {}
         self._due = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
 
-    def came(self, tunnel: HostTunnel) -> None:
+    def came(self, tunnel: HostTunnel, *, takes_over: bool) -> None:
         """See `Watcher`."""
-        self._announce[tunnel.host.host_id] = True
+        self._announce[tunnel.host.host_id] = News.TAKES_OVER if takes_over else News.FRESH
         self._due.set()
 
     def went(self, tunnel: HostTunnel) -> None:
         """See `Watcher`."""
         host_id = tunnel.host.host_id
         if host_id in self._listening:
-            self._announce.setdefault(host_id, False)
+            self._announce.setdefault(host_id, News.HELD)
             self._due.set()
         else:
             self._announce.pop(host_id, None)
@@ -68,7 +68,7 @@ class Placing:
         """Begin, on a connection without any subscription."""
         self._listening.clear()
         for tunnel in self._tunnels.all():
-            self._announce.setdefault(tunnel.host.host_id, False)
+            self._announce.setdefault(tunnel.host.host_id, News.HELD)
         self._due.set()
         if self._working is None:
             self._working = asyncio.get_running_loop().create_task(self._work())
@@ -83,7 +83,7 @@ class Placing:
         """Say which hosts are here, after having been apart."""
         tunnels = self._tunnels.all()
         for start in range(0, len(tunnels), PLACED_AT_ONCE):
-            await self._tell(tunnels[start : start + PLACED_AT_ONCE], fresh=False)
+            await self._tell(tunnels[start : start + PLACED_AT_ONCE])
 
     async def heard(self, placed: Placed) -> None:
         """Another gateway's word: end what is older here, and say so of what is newer."""
@@ -94,16 +94,16 @@ class Placing:
                 continue
             age = asyncio.get_running_loop().time() - tunnel.since
             older = (tunnel.connected_at_ms, self._node) < (at_ms, placed.node)
-            if older or (placed.fresh and age >= SETTLED_SECONDS):
-                self._tunnels.replaced(tunnel)
+            if older or (placed.news and age >= SETTLED_SECONDS):
+                self._tunnels.replaced(tunnel, takes_over=placed.news is News.TAKES_OVER)
             else:
                 newer.append(tunnel)
         if newer:
-            await self._tell(newer, fresh=False)
+            await self._tell(newer)
 
-    async def _tell(self, tunnels: list[HostTunnel], *, fresh: bool) -> None:
+    async def _tell(self, tunnels: list[HostTunnel], news: News = News.HELD) -> None:
         hosts = tuple((tunnel.host.host_id, tunnel.connected_at_ms) for tunnel in tunnels)
-        await self._publish(ALL_SUBJECT, Placed(self._node, hosts, fresh), "")
+        await self._publish(ALL_SUBJECT, Placed(self._node, hosts, news), "")
 
     async def _work(self) -> None:
         while True:
@@ -112,12 +112,12 @@ class Placing:
             while self._announce:
                 host_id = next(iter(self._announce))
                 try:
-                    await self._settle(host_id, announce=self._announce.pop(host_id))
+                    await self._settle(host_id, self._announce.pop(host_id))
                 except Unreachable:
                     # Without NATS there is nobody to tell; `start` does it all once it is back.
                     await asyncio.sleep(AGAIN_SECONDS)
 
-    async def _settle(self, host_id: str, *, announce: bool) -> None:
+    async def _settle(self, host_id: str, news: News) -> None:
         tunnel = self._tunnels.get(host_id)
         listening = self._listening.get(host_id)
         if tunnel is None:
@@ -128,7 +128,7 @@ class Placing:
         if listening is None:
             self._listening[host_id] = await self._listen(host_id)
             if self._tunnels.get(host_id) is None:  # it went meanwhile
-                self._announce.setdefault(host_id, False)
+                self._announce.setdefault(host_id, News.HELD)
                 return
-        if announce:
-            await self._tell([tunnel], fresh=True)
+        if news:
+            await self._tell([tunnel], news)

@@ -20,6 +20,10 @@ class Cluster(Protocol):
         """Hand a request to whichever gateway holds the host's tunnel. Raises ExchangeFailed."""
         ...
 
+    def holds(self, host_id: str) -> bool:
+        """Whether another gateway said that it holds this host. It may have gone since."""
+        ...
+
     async def start(self) -> None:
         """Begin to join. Never waits for the others."""
         ...
