@@ -14,7 +14,7 @@ from body.http_client import HttpAnswer, HttpClient, once
 from clankie.gateway.role import GatewayRole
 from clankie.protocol import base64_standard
 from clankie.protocol.fleet_tokens import VerifyKeys, host_id, sign_host_credential
-from clankie.protocol.gateway_frames import CONNECT_PATH, MAX_FRAME_BYTES
+from clankie.protocol.gateway_frames import CONNECT_PATH, MAX_FRAME_BYTES, TAKES_OVER_HEADER
 from clankie.protocol.primitives import Ed25519PrivateKey
 from clankie.runtime.broker import FileBroker
 from clankie.runtime.clock import Clock, SystemClock
@@ -132,11 +132,14 @@ class RawHost:
         query: str | None = None,
         path: str = CONNECT_PATH,
         headers: list[tuple[str, str]] | None = None,
+        takes_over: bool = False,
         **options: Any,
     ) -> Self:
         """Connect; raises InvalidStatus when refused."""
         query = query or f"hostId={who.host_id}&installationId={who.installation}"
         bearer = [("authorization", f"Bearer {credential or who.credential()}")]
+        if takes_over:
+            bearer.append((TAKES_OVER_HEADER, "1"))
         socket = await connect(
             f"ws://127.0.0.1:{port}{path}?{query}",
             additional_headers=bearer if headers is None else headers,

@@ -16,6 +16,7 @@ from nats.aio.client import Client as NatsClient
 from body.http_client import HttpAnswer, once
 from clankie.gateway import public
 from clankie.gateway.cluster import nats_cluster, placing
+from clankie.gateway.refusals import BURST
 from clankie.protocol.gateway_frames import MAX_EXCHANGES
 from gateway.gateways import HOST_A, HOST_B, SECONDS, Gateway, Identity, RawHost
 from nats_server import NatsServer
@@ -179,6 +180,24 @@ async def test_a_newer_connection_on_another_gateway_replaces_the_older_one(
             await known(two, newest, HOST_A)
 
 
+async def test_a_host_that_takes_over_on_another_gateway_ends_its_exchanges_on_the_older(
+    one: Gateway, two: Gateway
+) -> None:
+    older = await RawHost.dial(one.port, HOST_A)
+    await known(two, older, HOST_A)
+    asking = [asyncio.ensure_future(gateway.ask(HOST_A)) for gateway in (one, two)]
+    requests = [await older.request() for _ in asking]
+    async with await RawHost.dial(two.port, HOST_A, takes_over=True) as newer:
+        await one.until("clankie_gateway_tunnels", 0)
+        for gateway in (two, one):
+            await known(gateway, newer, HOST_A)
+        for request in requests:
+            await request.answer(b"over the older")
+        assert {(await each).body for each in asking} == {b"over the older"}
+        assert await older.closed() == 1012
+        await known(one, newer, HOST_A)
+
+
 async def test_a_tunnel_that_is_settled_gives_way_whatever_the_clocks_say(
     one: Gateway, two: Gateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +224,50 @@ async def test_of_two_that_open_at_once_exactly_one_stays(one: Gateway, two: Gat
             await host.socket.close()
         for gateway in (one, two):
             await gateway.until("clankie_gateway_tunnels", 0)
+
+
+async def test_hosts_of_other_gateways_are_reached_from_an_address_that_asks_for_absent_ones(
+    one: Gateway, two: Gateway
+) -> None:
+    async def wear_out() -> None:
+        for _ in range(BURST + 2):
+            last = await two.ask(Identity.number(9))
+        assert last.status == 429
+
+    async with await RawHost.dial(one.port, HOST_A) as host_a:
+        await known(two, host_a, HOST_A)
+        await wear_out()
+        asking = asyncio.ensure_future(two.ask(HOST_A))
+        await (await host_a.request()).answer(b"as ever")
+        assert (await asking).body == b"as ever"
+        async with await RawHost.dial(one.port, HOST_B) as host_b:  # also one that came just now
+            await told(two, HOST_B, True)
+            asking = asyncio.ensure_future(two.ask(HOST_B))
+            await (await host_b.request()).answer(b"new")
+            assert (await asking).body == b"new"
+        await one.until("clankie_gateway_tunnels", 1)
+        await wear_out()
+        async with asyncio.timeout(SECONDS):  # one that went is absent like any other
+            while (await two.ask(HOST_B)).status != 429:
+                pass
+
+
+async def test_a_gateway_that_joins_is_told_which_hosts_the_others_hold(
+    nats: NatsServer, one: Gateway, tmp_path: Path
+) -> None:
+    async with (
+        await RawHost.dial(one.port, HOST_A),
+        joined(nats, tmp_path / "late") as late,
+    ):
+        await told(late, HOST_A, True)
+        await told(one, HOST_A, False)
+
+
+async def told(gateway: Gateway, who: Identity, held: bool) -> None:
+    """Wait until the gateway believes this of its others."""
+    async with asyncio.timeout(SECONDS):
+        while gateway.role._cluster.holds(who.host_id) is not held:  # type: ignore[union-attr]  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
 
 
 async def test_without_nats_hosts_here_are_served_and_the_cluster_comes_back_by_itself(
@@ -405,9 +468,8 @@ class GatewayProcess:
 
 
 async def test_a_gateway_that_is_killed_takes_only_what_it_had_in_flight(
-    nats: NatsServer, one: Gateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nats: NatsServer, one: Gateway, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(nats_cluster, "DEAD_SECONDS", 1.5)
     doomed = GatewayProcess(nats, tmp_path / "doomed")
     port, local_port = await doomed.ports()
     host_a, host_b = await RawHost.dial(port, HOST_A), await RawHost.dial(one.port, HOST_B)
@@ -421,8 +483,8 @@ async def test_a_gateway_that_is_killed_takes_only_what_it_had_in_flight(
     request = await host_b.request()
     assert doomed.end(signal.SIGKILL) == -signal.SIGKILL
     assert await host_a.closed() == 1006
-    async with asyncio.timeout(10):
-        assert _code(await taken) == (502, "host_cancelled")
+    bury(one)
+    assert _code(await taken) == (502, "host_cancelled")
     await request.answer(b"kept")
     assert (await kept).body == b"kept"
     async with await RawHost.dial(one.port, HOST_A) as again:  # its hosts reconnect elsewhere
@@ -431,6 +493,15 @@ async def test_a_gateway_that_is_killed_takes_only_what_it_had_in_flight(
         assert (await asking).body == b"elsewhere"
     await host_b.socket.close()
     assert local_port != port
+
+
+def bury(gateway: Gateway) -> None:
+    """Let the time pass after which a gateway without a sign of life is gone."""
+    cluster = gateway.role._cluster
+    assert isinstance(cluster, nats_cluster.NatsCluster)
+    assert len(cluster._heard_at) == 1
+    for node in cluster._heard_at:
+        cluster._heard_at[node] -= nats_cluster.DEAD_SECONDS
 
 
 async def test_a_gateway_process_stops_cleanly_and_tells_its_hosts(

@@ -11,8 +11,9 @@ from websockets.exceptions import ConnectionClosed
 from clankie.gateway import role, tunnel, tunnels
 from clankie.gateway.fleet_trust import FleetTrust
 from clankie.protocol.primitives import Ed25519PrivateKey
+from clankie.runtime.clock import SystemClock
 from conftest import ManualClock
-from gateway.gateways import HOST_A, HOST_B, Gateway, RawHost, refused
+from gateway.gateways import HOST_A, HOST_B, SECONDS, Gateway, RawHost, refused
 from gateway.proxy import StallingProxy
 
 STRANGER = Ed25519PrivateKey.from_seed(bytes(32))
@@ -255,3 +256,62 @@ async def test_while_no_key_is_known_hosts_are_told_to_come_back(
         assert gateway.role.health().trust == "unknown"
         assert not gateway.role.health().ok
         assert isinstance(gateway.role._trust, FleetTrust)
+
+
+async def test_a_host_that_takes_over_from_itself_ends_its_exchanges_on_the_older_tunnel(
+    gateway: Gateway,
+) -> None:
+    older = await RawHost.dial(gateway.port, HOST_A)
+    asking = asyncio.ensure_future(gateway.ask(HOST_A))
+    request = await older.request()
+    async with await RawHost.dial(gateway.port, HOST_A, takes_over=True) as newer:
+        asked = asyncio.ensure_future(gateway.ask(HOST_A))
+        await (await newer.request()).answer(b"newer")
+        assert (await asked).body == b"newer"
+        await request.answer(b"older")
+        assert (await asking).body == b"older"
+        assert await older.closed() == 1012
+        assert gateway.sample("clankie_gateway_tunnels") == 1
+
+
+async def test_of_the_tunnels_that_a_host_leaves_behind_one_may_end_its_exchanges(
+    gateway: Gateway,
+) -> None:
+    dialled, asking = [], []
+    for _ in range(3):
+        dialled.append(await RawHost.dial(gateway.port, HOST_A, takes_over=True))
+        asking.append(asyncio.ensure_future(gateway.ask(HOST_A)))
+        await dialled[-1].request()
+    assert await dialled[0].closed() == 1012
+    assert (await asking[0]).status == 502
+    assert not dialled[1].socket.close_code
+    await gateway.until("clankie_gateway_exchanges_in_flight", 2)
+    for host in dialled:
+        await host.socket.close()
+    assert {(await each).status for each in asking} == {502}
+
+
+async def test_a_tunnel_that_is_left_behind_ends_with_its_credential(tmp_path: Path) -> None:
+    clock = ManualClock(SystemClock().now_ms())
+    async with Gateway(tmp_path / "home", clock) as gateway:
+        older = await RawHost.dial(gateway.port, HOST_A, HOST_A.credential(life_s=60))
+        asking = asyncio.ensure_future(gateway.ask(HOST_A))
+        await older.request()
+        async with await RawHost.dial(gateway.port, HOST_A, takes_over=True):
+            clock.advance(61)
+            assert await older.closed() == 4001
+            assert (await asking).status == 502
+
+
+async def test_a_gateway_that_stops_waits_for_tunnels_that_were_left_behind(tmp_path: Path) -> None:
+    async with Gateway(tmp_path / "home") as gateway:
+        older = await RawHost.dial(gateway.port, HOST_A)
+        asking = asyncio.ensure_future(gateway.ask(HOST_A))
+        request = await older.request()
+        newer = await RawHost.dial(gateway.port, HOST_A, takes_over=True)
+        stopping = asyncio.ensure_future(gateway.role.stop(SECONDS))
+        assert await newer.closed() == 1001
+        await request.answer(b"last")
+        assert (await asking).body == b"last"
+        assert await older.closed() == 1001
+        await stopping

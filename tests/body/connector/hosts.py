@@ -148,6 +148,7 @@ class RawGateway:
         self.refuse: HTTPStatus | None = None
         self.location: str | None = None
         self._tunnels: asyncio.Queue[Tunnel] = asyncio.Queue()
+        self._dial = asyncio.Event()
         self._server: Server
 
     @property
@@ -175,8 +176,16 @@ class RawGateway:
         async with asyncio.timeout(SECONDS):
             return await self._tunnels.get()
 
+    async def dialled(self, count: int) -> None:
+        """Until there were so many dials, refused ones too."""
+        async with asyncio.timeout(SECONDS):
+            while len(self.dials) < count:
+                self._dial.clear()
+                await self._dial.wait()
+
     def _dialled(self, connection: ServerConnection, request: Request) -> HttpResponse | None:
         self.dials.append(request)
+        self._dial.set()
         if self.refuse is None:
             return None
         response = connection.respond(self.refuse, "marker-refusal")

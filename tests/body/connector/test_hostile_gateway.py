@@ -239,6 +239,65 @@ async def test_each_dial_asks_for_the_credential_and_so_after_4001_it_is_a_fresh
     assert bearers == ["Bearer first", "Bearer second"]
 
 
+async def test_a_credential_that_was_refused_or_ended_is_named_to_whoever_gives_the_next_one(
+    raw_gateway: RawGateway, hosts: Hosts
+) -> None:
+    told: list[str | None] = []
+
+    async def credential(refused: str | None) -> str:
+        told.append(refused)
+        raw_gateway.refuse = HTTPStatus.UNAUTHORIZED if len(told) == 1 else None
+        return f"number {len(told)}"
+
+    hosts.start(raw_gateway.origin, credential=credential)
+    tunnel = await raw_gateway.tunnel()
+    assert told == [None, "number 1"]
+    await tunnel.socket.close(4001)
+    tunnel = await raw_gateway.tunnel()
+    assert told[2:] == ["number 2"]
+    await tunnel.socket.close(1011)  # which says nothing of the credential
+    await raw_gateway.tunnel()
+    assert told[3:] == [None]
+
+
+async def test_a_tunnel_serves_on_until_one_with_the_newer_credential_is_open(
+    raw_gateway: RawGateway, hosts: Hosts
+) -> None:
+    connector = hosts.start(raw_gateway.origin)
+    older = await raw_gateway.tunnel()
+    raw_gateway.refuse = HTTPStatus.UNAUTHORIZED  # it has not heard of the new key yet
+    connector.renewed()
+    await raw_gateway.dialled(3)
+    assert connector.connected
+    await older.ask(b"abc")
+    assert (await older.answer())[3] == b"cba"
+    raw_gateway.refuse = None
+    newer = await raw_gateway.tunnel()
+    assert [request.headers.get("x-clankie-takes-over") for request in raw_gateway.dials] == [
+        None, *["1"] * (len(raw_gateway.dials) - 1),
+    ]  # fmt: skip
+    await older.socket.close(1012)
+    await newer.ask(b"abc")
+    assert (await newer.answer())[3] == b"cba"
+    assert connector.state().state == "connected"
+
+
+async def test_a_gateway_that_never_closes_older_tunnels_is_left_with_two(
+    raw_gateway: RawGateway, hosts: Hosts
+) -> None:
+    connector = hosts.start(raw_gateway.origin)
+    tunnels = [await raw_gateway.tunnel()]
+    for _ in range(2):
+        connector.renewed()
+        tunnels.append(await raw_gateway.tunnel())
+    assert await tunnels[0].closed() == 1006
+    for tunnel in tunnels[1:]:
+        await tunnel.ask(b"abc")
+        assert (await tunnel.answer())[3] == b"cba"
+    await connector.stop(0)
+    assert [await tunnel.closed() for tunnel in tunnels[1:]] == [1001, 1001]
+
+
 @pytest.mark.parametrize("blank", ["", "   ", "\t\n"])
 async def test_a_blank_credential_is_not_dialled_with(
     raw_gateway: RawGateway, hosts: Hosts, blank: str

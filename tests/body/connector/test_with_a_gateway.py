@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from body.connector.hosts import Hosts, Ingress
+from body.connector.hosts import SECONDS, Hosts, Ingress
 from body.http_client import once
 from clankie.body.connector.contracts import ConnectorState
 from clankie.gateway import public
@@ -162,6 +162,30 @@ async def test_a_replaced_host_says_so_and_stays_away(gateway: Gateway, hosts: H
         await (await newer.request()).answer(b"the newer one")
         assert (await asking).body == b"the newer one"
         assert connector.state().state == "replaced"
+
+
+async def test_a_new_credential_moves_the_tunnel_and_what_is_in_flight_ends_over_the_old_one(
+    gateway: Gateway, hosts: Hosts
+) -> None:
+    ingress = Ingress()
+    connector = hosts.start(gateway.origin, ingress)
+    await connector.wait_for(ConnectorState.CONNECTED)
+    asking = asyncio.ensure_future(gateway.ask(HOST_A, b"wait"))
+    await ingress.entered.acquire()
+    older = gateway.role._tunnels.get(HOST_A.host_id)
+    connector.renewed()
+    async with asyncio.timeout(SECONDS):
+        while gateway.role._tunnels.get(HOST_A.host_id) in {older, None}:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+    assert (await gateway.ask(HOST_A, b"abc")).body == b"cba"
+    assert gateway.sample("clankie_gateway_exchanges_in_flight") == 1
+    ingress.release.set()
+    answer = await asking
+    assert (answer.status, answer.body) == (200, b"waited")
+    await gateway.until("clankie_gateway_tunnel_ends_total", 1, code="1012")
+    assert ingress.cancelled == 0
+    assert connector.state().state == "connected"
+    assert gateway.sample("clankie_gateway_tunnels") == 1
 
 
 async def test_a_gateway_behind_a_cable_that_was_pulled_is_left_and_dialled_anew(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from body.registration.support import MakeBody, ScriptedFleet, refuse
+from body.registration.support import Body, MakeBody, ScriptedFleet, refuse
 from clankie.body.registration.errors import CredentialUnavailable, RegistrationStopped
 from clankie.body.registration.states import RegistrationState
 from clankie.protocol import base64url
@@ -242,6 +242,80 @@ async def test_without_a_fleet_a_dial_is_told_to_try_later(
     with pytest.raises(CredentialUnavailable) as told:
         await body.registration.credential()
     assert told.value.next_step
+
+
+async def settled(body: Body) -> str:
+    """The credential, once the body has fetched its first one."""
+    await body.until(lambda: body.registration._credential.current.received_at_ms > 0)
+    return await body.registration.credential()
+
+
+async def test_a_credential_that_a_gateway_refused_is_renewed_for_the_next_dial_once_a_minute(
+    make_body: MakeBody, scripted: ScriptedFleet, clock: ManualClock
+) -> None:
+    body = await make_body()
+    await body.registration.start()
+    refused = await settled(body)
+    asked = scripted.count("host-credential")
+    clock.advance(2)  # a credential of the same second would be the same text
+    renewed = await body.registration.credential(refused)
+    assert renewed != refused
+    assert await body.registration.credential(refused) == renewed  # an older one is nothing new
+    for _ in range(20):  # a gateway that refuses each of them
+        assert await body.registration.credential(renewed) == renewed
+    assert scripted.count("host-credential") == asked + 1
+    clock.advance(59)
+    assert await body.registration.credential(renewed) == renewed
+    clock.advance(31)
+    again = await body.registration.credential(renewed)
+    assert again not in {refused, renewed}
+    assert scripted.count("host-credential") == asked + 2
+
+
+async def test_without_a_fleet_a_credential_that_was_refused_is_tried_again(
+    make_body: MakeBody, scripted: ScriptedFleet
+) -> None:
+    body = await make_body()
+    await body.registration.start()
+    refused = await settled(body)
+    scripted.says("host-credential", http(503, b""))
+    asked = scripted.count("host-credential")
+    for _ in range(5):
+        assert await body.registration.credential(refused) == refused
+    assert scripted.count("host-credential") == asked + 1
+
+
+async def test_a_body_that_the_fleet_has_cut_off_learns_so_from_the_gateways_refusal(
+    make_body: MakeBody, scripted: ScriptedFleet
+) -> None:
+    body = await make_body()
+    await body.registration.start()
+    refused = await settled(body)
+    await body.until(lambda: body.registration.state().ingress_key_registered)
+    scripted.says("host-credential", refuse(403, "installation_revoked"))
+    with pytest.raises(RegistrationStopped):
+        await body.registration.credential(refused)
+    assert body.stopped == 1
+    assert body.registration.state().failing == {"fleet": "installation_revoked"}
+    asked = scripted.count("host-credential")
+    with pytest.raises(RegistrationStopped):
+        await body.registration.credential(refused)
+    assert scripted.count("host-credential") == asked
+
+
+async def test_whoever_holds_the_tunnel_is_told_of_each_new_credential(
+    make_body: MakeBody, clock: ManualClock
+) -> None:
+    body = await make_body()
+    told: list[str] = []
+    body.registration.on_renewed(
+        lambda: told.append(body.registration._credential.current.credential)
+    )
+    await body.registration.start()
+    first = await settled(body)
+    assert told == [first]
+    clock.advance(2)
+    assert told == [first, await body.registration.credential(first)]
 
 
 async def test_new_verify_keys_are_taken_at_start_every_six_hours_and_for_an_unknown_kid(
