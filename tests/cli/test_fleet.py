@@ -16,6 +16,10 @@ import pytest
 from clankie.cli.main import run
 from clankie.runtime.broker import FileBroker
 from clankie.runtime.config import load_config
+from cli.terminal import terminal
+
+ACCOUNT, ROUTE, EDGE = ("ac_" + "a" * 20, "tn_" + "a" * 20, "ed_" + "a" * 20)
+"""Ids of things that are not there."""
 
 
 class Shell:
@@ -79,6 +83,8 @@ def test_every_command_works_over_a_running_fleet_and_over_its_store(
     shell: Shell, running: bool, tmp_path: Path
 ) -> None:
     with serving(shell) if running else nullcontext():
+        if running:
+            assert shell("account", "list") == "none\n"
         account, route, edge = _registry(shell, tmp_path)
         _rules(shell, route, edge)
         _keys_and_audit(shell)
@@ -88,7 +94,6 @@ def test_every_command_works_over_a_running_fleet_and_over_its_store(
 
 
 def _registry(shell: Shell, folder: Path) -> tuple[str, str, str]:
-    assert shell("account", "list") == "none\n"
     account = shell.json("account", "add", "person_a")[0]["accountId"]
     assert account in shell("account", "list")
 
@@ -145,7 +150,7 @@ def _keys_and_audit(shell: Shell) -> None:
     assert "next step: publish" in shell("key", "list")
     assert shell("key", "rotate").startswith("publish: ")
     refused = shell("key", "rotate", code=1)
-    assert "gateways_unheard" in refused
+    assert "time: every gateway at work asks once a minute" in refused
     assert "Next: Look at them with `clankie fleet key list`" in refused
     assert "it waits for:" in shell("key", "list")
     assert shell.json("key", "rotate", "--force")["step"] == "sign"
@@ -161,27 +166,119 @@ def _keys_and_audit(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said", "step"),
     [
-        (["account", "remove", "ac_x", "--yes"], "no such account", "account list"),
-        (["installation", "add", "ac_x", "laptop"], "no such account", "account add"),
+        (["account", "remove", ACCOUNT, "--yes"], "no such account", "account list"),
+        (["installation", "add", ACCOUNT, "laptop"], "no such account", "account add"),
         (
             ["installation", "revoke", "x" * 22, "--yes"],
             "no such installation",
             "installation list",
         ),
-        (["edge", "revoke", "ed_" + "a" * 20, "--yes"], "no such edge", "edge list"),
-        (["route", "set", "tn_" + "a" * 20], "no such route", "route list"),
-        (["link", "add", "ed_x", "tn_x"], "a link is of", "--server and --user"),
-        (["link", "add", "ed_x", "tn_x", "--server", "1"], "malformed", "--help"),
-        (["limit", "set", "nothing", "1", "1"], "no such limit", "account_messages_per_minute"),
+        (["edge", "revoke", EDGE, "--yes"], "no such edge", "edge list"),
+        (["route", "set", ROUTE], "no such route", "route list"),
+        (["link", "add", EDGE, ROUTE], "a link is of", "--server ID and --user ID"),
+        (
+            ["link", "add", "ed_x", ROUTE, "--server", "1"],
+            "'ed_x' is not an edge's id",
+            "edge list",
+        ),
+        (
+            ["link", "add", ROUTE, EDGE, "--server", "1"],
+            "is a route's id, where an edge's",
+            "--help",
+        ),
+        (["link", "add", EDGE, ROUTE, "--user", "me"], "'me' is not a Discord id", "digits"),
+        (["edge", "renew", "ed_nope"], "'ed_nope' is not an edge's id", "edge list"),
+        (["installation", "revoke", "nope"], "is not an installation's id", "installation list"),
+        (["installation", "list", "--account", ACCOUNT], "no such account", "account list"),
+        (["route", "set", ROUTE, "--wake-trigger", "x"], "no wake trigger", "mention, name, any"),
+        (["route", "set", ROUTE, "--channel", "general"], "not a Discord id", "digits"),
+        (["account", "add", " "], "the label is blank", "1 to 100"),
+        (["account", "add", "x" * 101], "the label has 101 characters", "at most 100"),
+        (["limit", "set", "nothing", "1", "1"], "no limit", "account_messages_per_minute"),
+        (["limit", "set", "1", "server_wakes_per_day", "7"], "its name comes first", "Choose"),
+        (["limit", "set", "account_sends_per_day", "1", "7"], "where an account's id", "--help"),
+        (["limit", "set", "server_wakes_per_day", ACCOUNT, "7"], "where a Discord id", "--help"),
+        (
+            ["limit", "set", "account_sends_per_day", ACCOUNT, "7"],
+            "no such account",
+            "account list",
+        ),
+        (["limit", "set", "server_wakes_per_day", "9", "7"], "hold for nobody", "link list"),
         (["block", "remove", "server", "1"], "not blocked", "block list"),
-        (["block", "add", "world", "1", "x"], "malformed", "--help"),
+        (["block", "add", "world", "1", "x"], "'world' is no scope", "account, server"),
+        (["block", "add", "1", "server", "x"], "it comes before the id", "account, server"),
+        (["block", "add", "account", ACCOUNT, "x"], "no such account", "account list"),
+        (["block", "add", "server", "1", ""], "the reason is blank", "1 to 200"),
         (["audit", "verify", "--noted", "x"], "not a head", "SEQ:DIGEST"),
     ],
 )
 def test_an_error_says_what_to_do(shell: Shell, arguments: list[str], said: str, step: str) -> None:
+    shell("account", "add", "owner")
+    before = shell("audit", "verify")
     shown = shell(*arguments, code=1)
     assert said in shown
     assert step in shown.partition("Next: ")[2]
+    assert shell("audit", "verify") == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["account", "list"],
+        ["installation", "list", "--json"],
+        ["edge", "revoke", EDGE],
+        ["route", "set", ROUTE],
+        ["link", "list"],
+        ["limit", "list"],
+        ["block", "add", "server", "1", "reason"],
+        ["key", "list"],
+        ["key", "rotate", "--force"],
+        ["audit", "verify"],
+    ],
+    ids=" ".join,
+)
+def test_where_there_is_no_fleet_it_is_said_and_nothing_is_made(
+    shell: Shell, arguments: list[str]
+) -> None:
+    before = sorted(shell.home.rglob("*"))
+    shown = shell(*arguments, code=1)
+    assert f"there is no fleet in {shell.home}" in shown
+    assert "`clankie fleet serve` makes one, `clankie up` a whole" in shown.partition("Next: ")[2]
+    assert sorted(shell.home.rglob("*")) == before
+
+
+def test_nobody_is_asked_whether_to_revoke_what_is_not_there(shell: Shell) -> None:
+    account = shell.json("account", "add", "owner")[0]["accountId"]
+    for arguments in (["account", "remove", ACCOUNT], ["installation", "revoke", "x" * 22]):
+        assert "there is no such" in shell(*arguments, code=1)
+    refused = shell("account", "remove", account, code=1)
+    assert "asks for a yes, and there is no terminal" in refused
+    assert "Next: Add --yes" in refused
+    assert account in shell("account", "list")
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1), ("\x04", 1)])
+def test_on_a_terminal_it_is_asked_with_what_would_be_lost(
+    shell: Shell, typed: str, code: int
+) -> None:
+    account = shell.json("account", "add", "home-lab")[0]["accountId"]
+    shell("installation", "add", account, "laptop")
+    environ = {"PATH": os.environ["PATH"], **shell.variables}
+    with terminal(["fleet", "account", "remove", account], environ) as screen:
+        screen.until("(home-lab) with its 1 machines?")
+        screen.type(typed)
+        assert screen.end() == code
+        assert ("Next: " in screen.shown) == (code == 1)
+        assert "Traceback" not in screen.shown
+    assert (account in shell("account", "list")) == (code == 1)
+
+
+def test_a_server_that_nothing_links_may_be_blocked_beforehand_and_that_is_said(
+    shell: Shell,
+) -> None:
+    shell("account", "add", "owner")
+    assert "no link leads from that server" in shell("block", "add", "server", "9", "spam")
+    assert "spam" in shell("block", "list")
 
 
 def test_a_bootstrap_file_is_not_written_over_and_nothing_is_made_for_it(

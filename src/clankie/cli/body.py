@@ -10,6 +10,7 @@ import typer
 
 app = typer.Typer(
     help="The owner's machine: verifies what arrives, runs each turn once, answers sealed.",
+    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -13,6 +13,7 @@ from clankie.cli import fleet_keys, fleet_registry, fleet_rules
 
 app = typer.Typer(
     help="Who has which machine, who may reach it and how often, and the keys that say so.",
+    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     from clankie.runtime.broker import FileBroker
     from clankie.runtime.settings import Config
 
+_BEGINNINGS = ("account/add", "edge/add")
+"""Calls that a new fleet may begin with, before it is served: what all others need is made by these."""
 SECONDS = 60.0
 """For one call; the check of a long audit trail takes the longest."""
+
+
+class NoFleet(ClankieError):
+    """There is no fleet to ask. Nothing was made."""
 
 
 def call_fleet(call: str, **fields: Any) -> Any:
@@ -35,6 +41,53 @@ def call_fleet(call: str, **fields: Any) -> Any:
 
 
 async def _call(config: "Config", broker: "FileBroker", call: str, fields: dict[str, Any]) -> Any:
+    await _require_fleet(config, broker, call)
+    return await _made(config, broker, call, fields)
+
+
+async def _require_fleet(config: "Config", broker: "FileBroker", call: str) -> None:
+    """That there is a fleet, unless the call begins one: a mistyped home must not get a fleet of its own.
+
+    Raises:
+        NoFleet: nothing was made.
+    """
+    from clankie.body.doctor.store_facts import is_open_elsewhere  # noqa: PLC0415
+    from clankie.fleet.opening import AUDIT_KEY  # noqa: PLC0415
+    from clankie.runtime import engines  # noqa: PLC0415
+    from clankie.runtime.credentials import SecretKeyCredential  # noqa: PLC0415
+    from clankie.runtime.secrets import resolve_secret  # noqa: PLC0415
+
+    if call in _BEGINNINGS:
+        return
+    url = engines.parse_url(resolve_secret("fleet.store", config.fleet.store, broker))
+    if engines.is_sqlite(url):
+        path = engines.sqlite_path(url)
+        there = path.exists() or is_open_elsewhere(path)
+    else:
+        there = await _has_tables(url.render_as_string(hide_password=False))
+    if not there:
+        raise NoFleet(
+            f"there is no fleet in {config.home}: its store would be {engines.place(url)}",
+            next_step="`clankie fleet serve` makes one, `clankie up` a whole private system; "
+            "if there is one elsewhere, set CLANKIE_HOME to its home.",
+        )
+    if broker.get(AUDIT_KEY, SecretKeyCredential) is None:
+        raise NoFleet(
+            f"the fleet's store at {engines.place(url)} belongs to a fleet with other keys than this home's",
+            next_step=f"Set CLANKIE_HOME to that fleet's home, or put its {broker.path.name} back in place.",
+        )
+
+
+async def _has_tables(url: str) -> bool:
+    from sqlalchemy import inspect  # noqa: PLC0415
+
+    from clankie.cli.trace_stores import read_store  # noqa: PLC0415
+    from clankie.fleet.migrations import SCHEMA  # noqa: PLC0415
+
+    return await read_store(url, lambda found: inspect(found).has_table(SCHEMA.version_table))
+
+
+async def _made(config: "Config", broker: "FileBroker", call: str, fields: dict[str, Any]) -> Any:
     from clankie.runtime import engines  # noqa: PLC0415
     from clankie.runtime.database_errors import DatabaseInUse  # noqa: PLC0415
     from clankie.runtime.secrets import resolve_secret  # noqa: PLC0415
@@ -125,7 +178,7 @@ def _told(answer: "httpx2.Response") -> Any:
 
 
 _NEXT_STEPS = {
-    "malformed": "Check the ids and values typed: `--help` says what each may be.",
+    "malformed": "Check the ids and values typed: --help says what each may be.",
     "unauthorized": "Run this as the user, and with the CLANKIE_HOME, that the fleet runs with.",
     "unavailable": "Try again in a moment; see that the fleet's database runs and has room.",
 }

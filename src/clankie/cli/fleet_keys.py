@@ -3,12 +3,12 @@
 Owns these command lines. Must not know what the calls do.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from clankie.cli.fleet_client import call_fleet
-from clankie.cli.fleet_shown import AsJson, show_json, show_rows
+from clankie.cli.fleet_shown import AsJson, show_json, show_rows, show_time
 from clankie.runtime.errors import ClankieError
 
 key = typer.Typer(
@@ -23,6 +23,12 @@ _STEPS = {
     "sign": "the new key signs; the old one still verifies",
     "retire": "the old key verifies no more",
 }
+_WHYS = {
+    "not_learned": "it has not learned the new key yet",
+    "credential": "its credential was signed with the old key, and lives on till then",
+    "permits": "permits that the old key signed end",
+    "gateways_unheard": "every gateway at work asks once a minute, and has the new key after that",
+}
 
 
 @key.command("list")
@@ -36,7 +42,7 @@ def key_list(*, as_json: AsJson = False) -> None:
     typer.echo(f"\nnext step: {rotation['next']} ({_STEPS[rotation['next']]})")
     if rotation["waiting"]:
         typer.echo("it waits for:")
-        show_rows(rotation["waiting"], ["kind", "id", "why", "untilMs"], as_json=False)
+        _show_waiting(rotation["waiting"])
     if rotation["away"]:
         typer.echo(f"off for hours, will learn when they start: {', '.join(rotation['away'])}")
 
@@ -53,13 +59,19 @@ def key_rotate(
     rotation = call_fleet("key/rotation")
     if rotation["waiting"] and not force and not as_json:
         typer.echo(f"the step {rotation['next']} waits for:", err=True)
-        for waiting in rotation["waiting"]:
-            typer.echo(f"  {waiting['kind']} {waiting['id']}: {waiting['why']}", err=True)
+        _show_waiting(rotation["waiting"], err=True)
     taken = call_fleet("key/rotate", force=force)
     if as_json:
         show_json(taken)
     else:
         typer.echo(f"{taken['step']}: {taken['kid']} ({_STEPS[taken['step']]})")
+
+
+def _show_waiting(waiting: list[dict[str, Any]], *, err: bool = False) -> None:
+    for one in waiting:
+        who = "" if one["kind"] == "time" else f" {one['id']}"
+        until = f" (until {show_time(one['untilMs'])})" if one.get("untilMs") else ""
+        typer.echo(f"  {one['kind']}{who}: {_WHYS.get(one['why'], one['why'])}{until}", err=err)
 
 
 @audit.command("list")

@@ -9,7 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from clankie.cli.fleet_asking import Yes, confirm, find_row
 from clankie.cli.fleet_client import call_fleet
+from clankie.cli.fleet_ids import ACCOUNT, AccountId, EdgeId, InstallationId, Label, check_id
 from clankie.cli.fleet_shown import AsJson, show_json, show_rows
 from clankie.runtime.errors import ClankieError
 
@@ -25,17 +27,10 @@ edge = typer.Typer(
     help="Who holds a bot's token and asks for permits.",
 )
 
-AccountId = Annotated[str, typer.Argument(metavar="ACCOUNT", help="The account's id, ac_….")]
-InstallationId = Annotated[
-    str, typer.Argument(metavar="INSTALLATION", help="The installation's id, 22 characters.")
-]
-EdgeId = Annotated[str, typer.Argument(metavar="EDGE", help="The edge's id, ed_….")]
-Label = Annotated[str, typer.Argument(metavar="LABEL", help="A word for people to know it by.")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", help="Write the bootstrap file here (mode 600) instead of printing it."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
 @account.command("add")
@@ -55,8 +50,9 @@ def account_list(*, as_json: AsJson = False) -> None:
 @account.command("remove")
 def account_remove(account_id: AccountId, *, yes: Yes = False) -> None:
     """Remove an account with everything it holds: machines, routes, links, limits, blocks."""
-    if not yes:
-        typer.confirm(f"Remove {account_id} with everything it holds?", abort=True)
+    account = find_row("account", "accountId", account_id)
+    holds = f"with its {account['installations']} machines" if account["installations"] else ""
+    confirm(f"Remove {account_id} ({account['label']}) {holds}".rstrip() + "?", yes=yes)
     call_fleet("account/remove", accountId=account_id)
     typer.echo(f"removed {account_id}")
 
@@ -79,12 +75,15 @@ def installation_renew(installation_id: InstallationId, *, out: Out = None) -> N
 def installation_list(
     *,
     account_id: Annotated[
-        str | None, typer.Option("--account", help="Only this account's.")
+        str | None, typer.Option("--account", metavar="ACCOUNT", help="Only this account's.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show every machine."""
-    fields = {} if account_id is None else {"accountId": account_id}
+    fields: dict[str, str] = {}
+    if account_id is not None:
+        fields = {"accountId": check_id(account_id, ACCOUNT)}
+        find_row("account", "accountId", account_id)
     columns = ["installationId", "tenantId", "accountId", "label", "state", "seenAtMs"]
     show_rows(call_fleet("installation/list", **fields), columns, as_json=as_json)
 
@@ -92,8 +91,8 @@ def installation_list(
 @installation.command("revoke")
 def installation_revoke(installation_id: InstallationId, *, yes: Yes = False) -> None:
     """Cut a machine off, for good: gateways drop it, the fleet refuses it, nothing is routed to it."""
-    if not yes:
-        typer.confirm(f"Cut {installation_id} off for good?", abort=True)
+    machine = find_row("installation", "installationId", installation_id)
+    confirm(f"Cut {installation_id} ({machine['label']}) off for good?", yes=yes)
     call_fleet("installation/revoke", installationId=installation_id)
     typer.echo(f"revoked {installation_id}")
 
@@ -120,8 +119,8 @@ def edge_renew(edge_id: EdgeId, *, as_json: AsJson = False) -> None:
 @edge.command("revoke")
 def edge_revoke(edge_id: EdgeId, *, yes: Yes = False) -> None:
     """Cut an edge off, with its links."""
-    if not yes:
-        typer.confirm(f"Cut {edge_id} off, with its links?", abort=True)
+    edge = find_row("edge", "edgeId", edge_id)
+    confirm(f"Cut {edge_id} ({edge['label']}) off, with its links?", yes=yes)
     call_fleet("edge/revoke", edgeId=edge_id)
     typer.echo(f"revoked {edge_id}")
 

@@ -3,11 +3,26 @@
 Owns these command lines. Must not know what the calls do.
 """
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from clankie.cli.fleet_client import call_fleet
+from clankie.cli.fleet_ids import (
+    EdgeId,
+    LimitName,
+    Reason,
+    Scope,
+    Server,
+    Subject,
+    TenantId,
+    User,
+    check_subject,
+    check_word,
+    discord_ids,
+    names,
+)
+from clankie.cli.fleet_ids import wake_trigger as known_trigger
 from clankie.cli.fleet_shown import AsJson, show_rows
 from clankie.runtime.errors import ClankieError
 
@@ -26,17 +41,8 @@ block = typer.Typer(
     help="Accounts and servers held back, with a reason.",
 )
 
-TenantId = Annotated[str, typer.Argument(metavar="ROUTE", help="The route's id, tn_….")]
-EdgeId = Annotated[str, typer.Argument(metavar="EDGE", help="The edge's id, ed_….")]
-Server = Annotated[str | None, typer.Option("--server", help="A server's Discord id.")]
-User = Annotated[
-    str | None, typer.Option("--user", help="A person's Discord id: their direct messages.")
-]
-Subject = Annotated[
-    str, typer.Argument(metavar="SUBJECT", help="An account's id, or a server's Discord id.")
-]
-LimitName = Annotated[str, typer.Argument(metavar="LIMIT", help="Such as server_messages_per_day.")]
-Scope = Annotated[str, typer.Argument(metavar="SCOPE", help="account or server.")]
+MAX_BOUND: Final = 2**53 - 1
+"""The largest number that JSON carries exactly to everyone."""
 
 
 @route.command("list")
@@ -57,17 +63,36 @@ def route_set(
     tenant_id: TenantId,
     *,
     wake_trigger: Annotated[
-        str | None, typer.Option(help="mention, name or any: what wakes the machine.")
+        str | None,
+        typer.Option(
+            metavar="WORD",
+            help="mention, name or any: what wakes the machine.",
+            callback=known_trigger,
+        ),
     ] = None,
-    name: Annotated[list[str] | None, typer.Option(help="A name it answers to; repeat it.")] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name it answers to; repeat it.", callback=names),
+    ] = None,
     channel: Annotated[
-        list[str] | None, typer.Option(help="A channel it listens in; none means all; repeat it.")
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            help="A channel it listens in; none means all; repeat it.",
+            callback=discord_ids,
+        ),
     ] = None,
     ambient_channel: Annotated[
-        list[str] | None, typer.Option(help="A channel whose chat it may look back at; repeat it.")
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            help="A channel whose chat it may look back at; repeat it.",
+            callback=discord_ids,
+        ),
     ] = None,
     clear: Annotated[
-        list[str] | None, typer.Option(help="Empty a list: names, channels or ambient-channels.")
+        list[str] | None,
+        typer.Option(metavar="LIST", help="Empty a list: names, channels or ambient-channels."),
     ] = None,
 ) -> None:
     """Change a route's attention settings; what is not named stays."""
@@ -82,12 +107,7 @@ def route_set(
     lists = {"names": name, "channels": channel, "ambient-channels": ambient_channel}
     keys = {"names": "names", "channels": "channelIds", "ambient-channels": "ambientChannelIds"}
     for word in clear or ():
-        if word not in keys:
-            raise ClankieError(
-                f"--clear {word}: there is no such list",
-                next_step="Clear names, channels or ambient-channels.",
-            )
-        attention[keys[word]] = []
+        attention[keys[check_word(word, "list that --clear could empty", keys)]] = []
     attention |= {keys[word]: values for word, values in lists.items() if values}
     if wake_trigger is not None:
         attention["wakeTrigger"] = wake_trigger
@@ -111,7 +131,7 @@ def link_add(
 
 @link.command("remove")
 def link_remove(edge_id: EdgeId, *, server: Server = None, user: User = None) -> None:
-    """Unlink a server or a person."""
+    """Unlink a server or a person; `clankie fleet link list` shows who is linked."""
     kind, discord_id = _linked(server, user)
     call_fleet("link/remove", edgeId=edge_id, kind=kind, discordId=discord_id)
     typer.echo(f"unlinked {kind} {discord_id}")
@@ -135,9 +155,13 @@ def limit_list(*, as_json: AsJson = False) -> None:
 def limit_set(
     name: LimitName,
     subject_id: Subject,
-    bound: Annotated[int, typer.Argument(metavar="MAX", min=0, help="How much in one window.")],
+    bound: Annotated[
+        int,
+        typer.Argument(metavar="MAX", min=0, max=MAX_BOUND, help="How much in one window."),
+    ],
 ) -> None:
     """Give one account or server a limit of its own."""
+    check_subject(subject_id, name.partition("_")[0])
     call_fleet("limit/set", limit=name, subjectId=subject_id, max=bound)
     typer.echo(f"{name} of {subject_id} is {bound}")
 
@@ -145,6 +169,7 @@ def limit_set(
 @limit.command("unset")
 def limit_unset(name: LimitName, subject_id: Subject) -> None:
     """Let the default hold again."""
+    check_subject(subject_id, name.partition("_")[0])
     call_fleet("limit/unset", limit=name, subjectId=subject_id)
     typer.echo(f"{name} of {subject_id} is the default")
 
@@ -153,16 +178,23 @@ def limit_unset(name: LimitName, subject_id: Subject) -> None:
 def block_add(
     scope: Scope,
     subject_id: Subject,
-    reason: Annotated[str, typer.Argument(metavar="REASON", help="Shown to whoever is blocked.")],
+    reason: Reason,
 ) -> None:
-    """Let nothing of an account or a server through."""
+    """Let nothing of an account or a server through. A server may be blocked before anything links it."""
+    check_subject(subject_id, scope)
     call_fleet("block/add", scope=scope, subjectId=subject_id, reason=reason)
     typer.echo(f"blocked {scope} {subject_id}")
+    links = call_fleet("link/list") if scope == "server" else []
+    if scope == "server" and ("server", subject_id) not in {
+        (link["kind"], link["discordId"]) for link in links
+    }:
+        typer.echo("no link leads from that server to a route now; the block holds if one is made")
 
 
 @block.command("remove")
 def block_remove(scope: Scope, subject_id: Subject) -> None:
     """Let it through again."""
+    check_subject(subject_id, scope)
     call_fleet("block/remove", scope=scope, subjectId=subject_id)
     typer.echo(f"unblocked {scope} {subject_id}")
 
@@ -180,5 +212,6 @@ def _linked(server: str | None, user: str | None) -> tuple[str, str]:
     if user is not None and server is None:
         return "user", user
     raise ClankieError(
-        "a link is of a server or of a person", next_step="Give one of --server and --user."
+        "a link is of a server or of a person",
+        next_step="Give one of --server ID and --user ID, with the Discord id.",
     )

@@ -34,6 +34,11 @@ def show_json(value: Any) -> None:
     typer.echo(msgspec.json.format(msgspec.json.encode(value)).decode())
 
 
+def show_time(at_ms: int) -> str:
+    """Wall milliseconds as a person reads them."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
 def _head(column: str) -> str:
     words = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in column)
     return words.removesuffix(" ms").upper()
@@ -43,5 +48,5 @@ def _cell(column: str, value: Any) -> str:
     if value is None or value in ([], ""):
         return "-"
     if column.lower().endswith("atms") or column == "untilMs":
-        return datetime.fromtimestamp(value / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+        return show_time(value)
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)

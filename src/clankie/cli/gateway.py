@@ -11,6 +11,7 @@ import typer
 
 app = typer.Typer(
     help="Carries sealed envelopes to bodies that dialled in; can neither read nor re-address them.",
+    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.exceptions import TyperException
 
 from clankie.cli.commands import LazyGroup
 from clankie.runtime.errors import ClankieError
@@ -49,9 +50,19 @@ def run(arguments: Sequence[str] | None = None) -> None:
     _open_standard_streams()
     try:
         try:
-            typer.main.get_command(app).main(args=arguments, prog_name="clankie")
+            code = typer.main.get_command(app).main(
+                args=arguments, prog_name="clankie", standalone_mode=False
+            )
         finally:
             sys.stdout.flush()  # here, where a disk that is full can still be told of
+        sys.exit(code if isinstance(code, int) else 0)
+    except TyperException as error:
+        _say_how_it_is_typed(error)
+        sys.exit(error.exit_code)
+    except typer.Abort:  # a question was left unanswered
+        typer.secho("Error: it was broken off, and nothing was done", fg="red", err=True)
+        typer.secho("Next: run it again, and answer what it asks.", err=True)
+        sys.exit(1)
     except ClankieError as error:
         typer.secho(redact(f"Error: {error}"), fg="red", err=True)
         typer.secho(redact(f"Next: {error.next_step}"), err=True)
@@ -70,6 +81,18 @@ def run(arguments: Sequence[str] | None = None) -> None:
         typer.secho("Error: this is a bug in clankie", fg="red", err=True)
         typer.secho("Next: report it with the lines above; they hold no values.", err=True)
         sys.exit(1)
+
+
+def _say_how_it_is_typed(error: TyperException) -> None:
+    """What is wrong with the command line. Without a command it is the help that is wanted."""
+    context = getattr(error, "ctx", None)
+    message = error.format_message()
+    if context is None or message == context.get_help():
+        error.show()  # type: ignore[attr-defined]
+        return
+    typer.echo(context.get_usage(), err=True)
+    typer.secho(redact(f"Error: {message}"), fg="red", err=True)
+    typer.secho(f"Next: see `{context.command_path} --help`.", err=True)
 
 
 def _open_standard_streams() -> None:

@@ -3,18 +3,21 @@
 Owns setting and listing them. Must not know how they are enforced (permits/decisions.py).
 """
 
+import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from sqlalchemy import Connection, delete, insert, select
 
 from clankie.fleet.errors import AdminRefused
 from clankie.fleet.limits import BY_NAME, LIMITS, UNUSED, Count
+from clankie.fleet.registry.accounts import require_account
 from clankie.fleet.registry.change import Change
-from clankie.fleet.tables import blocks, limits, usage
+from clankie.fleet.tables import blocks, limits, links, usage
 
 Scope = Literal["account", "server"]
+_DISCORD_ID: Final = re.compile(r"[0-9]{1,20}")
 
 
 class BlockRow(msgspec.Struct, frozen=True, rename="camel"):
@@ -37,7 +40,15 @@ class LimitRow(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def add_block(change: Change, scope: Scope, subject_id: str, reason: str) -> None:
-    """Let nothing through any more; a block that is there gets the new reason."""
+    """Let nothing through any more; a block that is there gets the new reason.
+
+    Raises:
+        AdminRefused: no such account, or no Discord id. A server that nothing links may be blocked beforehand.
+    """
+    if scope == "account":
+        require_account(change, subject_id)
+    else:
+        _require_discord_id(subject_id)
     _unblock(change, scope, subject_id)
     change.connection.execute(
         insert(blocks).values(
@@ -68,8 +79,16 @@ def list_blocks(connection: Connection) -> list[BlockRow]:
 
 
 def set_limit(change: Change, name: str, subject_id: str, value: int) -> None:
-    """Give one subject a limit of its own."""
+    """Give one subject a limit of its own.
+
+    Raises:
+        AdminRefused: no such limit, account, or server that something links: it would hold for nobody.
+    """
     _require_limit(name)
+    if BY_NAME[name].scope == "account":
+        require_account(change, subject_id)
+    else:
+        _require_linked(change, subject_id)
     _unset(change, name, subject_id)
     change.connection.execute(insert(limits).values(name=name, subject_id=subject_id, value=value))
     change.record("limit_set", name, subject_id, str(value))
@@ -108,6 +127,26 @@ def _row(subject: str, name: str, bound: int, count: Count, now_ms: int) -> Limi
     limit = BY_NAME[name]
     current = count.at(limit, now_ms)
     return LimitRow(subject, name, bound, current.used, current.resets_at_ms(limit))
+
+
+def _require_linked(change: Change, server_id: str) -> None:
+    _require_discord_id(server_id)
+    query = select(links.c.edge_id).where(links.c.kind == "server", links.c.discord_id == server_id)
+    if change.connection.execute(query).first() is None:
+        raise AdminRefused(
+            "server_unknown",
+            f"no link leads from a server {server_id} to a route, so the limit would hold for nobody",
+            next_step="`clankie fleet link list` shows the servers there are; `clankie fleet link add` links one.",
+        )
+
+
+def _require_discord_id(text: str) -> None:
+    if _DISCORD_ID.fullmatch(text) is None:
+        raise AdminRefused(
+            "malformed",
+            "a server is named by its Discord id, which is digits",
+            next_step="`clankie fleet link list` shows the servers there are.",
+        )
 
 
 def _require_limit(name: str) -> None:
