@@ -3,14 +3,13 @@
 Owns the nested errors object and the checks it is built from. Must not know routes or the world.
 """
 
-import datetime
+import datetime as dt
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from clankie.sim.errors import ApiError
+from clankie.sim.errors import INVALID_FORM, Invalid
 
-INVALID_FORM_BODY: Final = 50035
 MAX_SNOWFLAKE: Final = 2**64 - 1
 _DIGITS: Final = re.compile(r"[0-9]{1,20}", re.ASCII)
 
@@ -38,24 +37,21 @@ class FormErrors:
 
     def raise_any(self) -> None:
         """Raises:
-        ApiError: 400 with code 50035, when there was a problem.
+        Invalid: 50035, when there was a problem.
         """
         if self._tree:
-            raise ApiError(400, INVALID_FORM_BODY, "Invalid Form Body", self._tree)
+            raise Invalid(INVALID_FORM, self._tree)
 
 
-def invalid(path: Path, code: str, message: str) -> ApiError:
+def invalid(path: Path, code: str, message: str) -> Invalid:
     """The error of a request with one problem."""
-    errors = FormErrors()
-    errors.add(path, code, message)
-    try:
-        errors.raise_any()
-    except ApiError as error:
-        return error
-    raise RuntimeError("a problem that was added is one that is raised")
+    errors: dict[str, Any] = {"_errors": [{"code": code, "message": message}]}
+    for step in reversed(path):
+        errors = {str(step): errors}
+    return Invalid(INVALID_FORM, errors)
 
 
-def not_a_snowflake(path: Path, value: object) -> ApiError:
+def not_a_snowflake(path: Path, value: object) -> Invalid:
     """The error of an id that is not one."""
     return invalid(path, "NUMBER_TYPE_COERCE", f'Value "{value}" is not snowflake.')
 
@@ -64,7 +60,7 @@ def snowflake(value: object, path: Path) -> int:
     """An id, as Discord takes them: a JSON number or a string of ASCII digits, of 64 bits.
 
     Raises:
-        ApiError: it is not one.
+        Invalid: it is not one.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         number = value
@@ -81,7 +77,7 @@ def snowflakes(value: object, path: Path) -> tuple[int, ...]:
     """A list of ids.
 
     Raises:
-        ApiError: it is not a list, or an element is not an id.
+        Invalid: it is not a list, or an element is not an id.
     """
     if value is None:
         return ()
@@ -102,7 +98,7 @@ def whole_number(
     """A bounded number in a field or query parameter.
 
     Raises:
-        ApiError: it is not a number, or out of bounds.
+        Invalid: it is not a number, or out of bounds.
     """
     value = fields.get(name)
     if value is None:
@@ -133,7 +129,7 @@ def text(
     """A bounded string in a field; None when it is absent or null. Its length is counted in code points.
 
     Raises:
-        ApiError: it is missing, not a string, too short or too long.
+        Invalid: it is missing, not a string, too short or too long.
     """
     value = fields.get(name)
     if value is None:
@@ -151,7 +147,7 @@ def text(
     return value
 
 
-def too_long(path: Path, least: int, most: int) -> ApiError:
+def too_long(path: Path, least: int, most: int) -> Invalid:
     """The error of a string over its bound. Discord words it by whether there is a lower bound too."""
     if least:
         return invalid(
@@ -164,17 +160,17 @@ def timestamp_ms(fields: Mapping[str, Any], name: str) -> int | None:
     """An ISO 8601 time in a query parameter, in milliseconds since 1970; None when it is absent.
 
     Raises:
-        ApiError: it is not a time.
+        Invalid: it is not a time.
     """
     value = fields.get(name)
     if value is None:
         return None
     try:
-        moment = datetime.datetime.fromisoformat(str(value).replace(" ", "+"))
+        moment = dt.datetime.fromisoformat(str(value).replace(" ", "+"))
     except ValueError:
         raise invalid(
             (name,), "DATE_TIME_TYPE_PARSE", f"Could not parse {value}. Should be ISO8601."
         ) from None
     if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=datetime.UTC)
+        moment = moment.replace(tzinfo=dt.UTC)
     return int(moment.timestamp() * 1_000)

@@ -13,7 +13,8 @@ from litestar.datastructures import UploadFile
 from litestar.enums import RequestEncodingType
 from litestar.exceptions import ClientException
 
-from clankie.sim.errors import ApiError
+from clankie.sim.errors import MESSAGES, TOO_LARGE, ApiError
+from clankie.sim.rest.forms import invalid
 
 MAX_BODY_BYTES: Final = 26_214_400
 """25 MiB: the largest request Discord takes of an application, files included."""
@@ -22,11 +23,13 @@ MAX_FILE_BYTES: Final = 10_485_760
 MAX_FILES: Final = 10
 """Files in one message."""
 
+INVALID_JSON: Final = 50109
+
 _FILE_FIELD: Final = re.compile(r"files\[([0-9]{1,4})\]", re.ASCII)
 
 
-class Upload(NamedTuple):
-    """One file of a request."""
+class File(NamedTuple):
+    """One file of a request, as it was declared."""
 
     filename: str
     content_type: str
@@ -38,11 +41,11 @@ class Body(NamedTuple):
 
     Attributes:
         fields: the JSON value, or the form's fields; {} when there was no body.
-        uploads: by the n of their `files[n]`.
+        files: by the n of their `files[n]`.
     """
 
     fields: Any
-    uploads: dict[int, Upload]
+    files: dict[int, File]
 
 
 async def read_body(request: Request[Any, Any, Any]) -> Body:
@@ -67,26 +70,26 @@ async def _multipart(request: Request[Any, Any, Any]) -> Body:
     except (ClientException, UnicodeDecodeError):
         raise ApiError(400, 50035, "Invalid Form Body: the multipart body does not parse") from None
     fields: Any = {}
-    uploads: dict[int, Upload] = {}
-    for name, value in form.multi_items():
+    files: dict[int, File] = {}
+    for name, value in sorted(form.multi_items(), key=lambda item: item[0]):
         if isinstance(value, UploadFile):
             index = _FILE_FIELD.fullmatch(name)
-            number = int(index[1]) if index else len(uploads)
-            uploads[number] = await _upload(value)
+            number = int(index[1]) if index else len(files)
+            files[number] = await _upload(value)
         elif name == "payload_json":
             fields = _json(str(value).encode())
-    if len(uploads) > MAX_FILES:
-        raise ApiError(
-            400, 40005, f"Too many files: {len(uploads)}, and a message takes {MAX_FILES}"
+    if len(files) > MAX_FILES:
+        raise invalid(
+            ("attachments",), "BASE_TYPE_MAX_LENGTH", f"Must be {MAX_FILES} or fewer in length."
         )
-    return Body(fields, uploads)
+    return Body(fields, files)
 
 
-async def _upload(file: UploadFile) -> Upload:
+async def _upload(file: UploadFile) -> File:
     data = await file.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
-        raise ApiError(413, 40005, "Request entity too large")
-    return Upload(file.filename, file.content_type, data)
+        raise ApiError(413, TOO_LARGE, MESSAGES[TOO_LARGE])
+    return File(file.filename, file.content_type, data)
 
 
 def _json(data: bytes) -> Any:
@@ -95,4 +98,4 @@ def _json(data: bytes) -> Any:
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise ApiError(400, 50109, "The request body contains invalid JSON.") from None
+        raise ApiError(400, INVALID_JSON, "The request body contains invalid JSON.") from None

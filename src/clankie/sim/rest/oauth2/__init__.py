@@ -1,0 +1,1 @@
+"""Signing in with the simulated Discord, as OAuth2 has it."""

@@ -1,0 +1,1 @@
+"""What each path below /api/v10 does, one file a subject."""
