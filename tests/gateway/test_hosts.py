@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from structlog.testing import capture_logs
 from websockets.exceptions import ConnectionClosed
 
 from clankie.gateway import role, tunnel, tunnels
@@ -256,6 +257,28 @@ async def test_while_no_key_is_known_hosts_are_told_to_come_back(
         assert gateway.role.health().trust == "unknown"
         assert not gateway.role.health().ok
         assert isinstance(gateway.role._trust, FleetTrust)
+
+
+async def test_refused_dials_are_no_errors_and_only_those_with_a_bound_are_told_of(
+    gateway: Gateway, caplog: pytest.LogCaptureFixture
+) -> None:
+    with capture_logs() as ours:
+        assert (await refused(gateway.port, HOST_A, HOST_B.credential()))[0] == 401
+        for query in ("hostId=x", ""):
+            await refused(gateway.port, HOST_A, query=query or "x=1")
+    assert [(line["log_level"], line["code"]) for line in ours if line["event"] == "dial_refused"] == [
+        ("info", "unauthorized"), ("debug", "malformed"), ("debug", "malformed"),
+    ]  # fmt: skip
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+async def test_a_close_code_is_a_number_in_the_log(gateway: Gateway) -> None:
+    with capture_logs() as ours:
+        host = await RawHost.dial(gateway.port, HOST_A)
+        await host.socket.close(1001)
+        await gateway.until("clankie_gateway_tunnel_ends_total", 1, code="1001")
+    (code,) = [line["code"] for line in ours if line["event"] == "tunnel_closed"]
+    assert (type(code), code) == (int, 1001)
 
 
 async def test_a_host_that_takes_over_from_itself_ends_its_exchanges_on_the_older_tunnel(

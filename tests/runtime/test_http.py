@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from clankie.runtime import http_protocol
 from clankie.runtime.errors import AddressUnavailable
@@ -157,6 +158,36 @@ async def test_stopping_cancels_a_request_whose_grace_is_over() -> None:
         await server.stop(0)
         assert gate.cancelled.is_set()
         assert b" 200 " not in await answered
+
+
+@pytest.mark.parametrize("grace_seconds", [0, 0.05])
+async def test_stopping_is_no_error_in_the_log_and_says_what_it_cut_off(
+    grace_seconds: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    gate = Gate()
+    with capture_logs() as ours:
+        async with serving(gate) as idle:
+            await idle.stop(grace_seconds)
+        assert ours == []
+        async with serving(gate) as server:
+            answered = asyncio.ensure_future(exchange(server, GET))
+            await gate.entered.wait()
+            await server.stop(grace_seconds)
+            assert gate.cancelled.is_set()
+            await answered
+    assert ours == [{"event": "requests_cancelled", "count": 1, "log_level": "info"}]
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+async def test_an_application_that_breaks_is_an_error_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def broken(_scope: Any, _receive: Any, _send: Send) -> None:
+        raise ValueError("broken")
+
+    async with serving(broken) as server:
+        assert b" 500 " in await exchange(server, GET)
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
 async def test_a_stop_that_was_cut_short_can_be_called_again_with_less_grace() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import structlog
+from websockets.frames import CloseCode
 
 from clankie.protocol.errors import ProtocolError
 from clankie.runtime.errors import ClankieError
@@ -64,6 +65,14 @@ def test_a_terminal_gets_lines_for_people_and_a_pipe_gets_json() -> None:
     log.info("turn_settled", ms=12)
     assert "turn_settled\x1b[0m  ms=12\n" in terminal.getvalue()
     assert lines(pipe)[0]["ms"] == 12
+
+
+def test_a_number_that_has_a_name_is_a_number_in_both_forms() -> None:
+    for form, shown in (("console", "code=1001\n"), ("json", '"code":1001,')):
+        stream = io.StringIO()
+        configure_logging("info", form, stream)  # type: ignore[arg-type]
+        log.info("tunnel_closed", code=CloseCode.GOING_AWAY)
+        assert shown in stream.getvalue()
 
 
 def test_lines_below_the_level_are_not_written() -> None:

@@ -3,6 +3,7 @@
 Owns letting a host in, and its tunnel's life. Must not know the public side.
 """
 
+import logging
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -26,6 +27,8 @@ log = structlog.get_logger(__name__)
 
 _CONNECT_PATH: Final = CONNECT_PATH.encode("ascii")
 _TAKES_OVER: Final = (TAKES_OVER_HEADER.encode("ascii"), b"1")
+_COUNTED: Final = logging.INFO
+_UNCOUNTED: Final = logging.DEBUG
 _BEARER: Final = b"bearer "
 
 
@@ -74,7 +77,8 @@ class HostRoute:
             if refused.counts:
                 self._refusals.count(address)
             self._metrics.refused(refused.code)
-            log.info("dial_refused", code=refused.code)
+            # Anyone may dial as often as he likes; what counts against his address has a bound.
+            log.log(_COUNTED if refused.counts else _UNCOUNTED, "dial_refused", code=refused.code)
             await reject(send, refused.status, refused.code)
             return
         await send({"type": "websocket.accept"})

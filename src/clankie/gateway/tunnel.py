@@ -98,7 +98,7 @@ class HostTunnel:
                     continue
                 if not self._closing:
                     self._receive(text)
-            code = message.get("code", code)
+            code = int(message.get("code", code))
         except asyncio.CancelledError:
             if not self._closing or self._task is None:
                 raise

@@ -7,10 +7,12 @@ Signals are not its business: `lifecycle` hears them and calls `stop`.
 import asyncio
 import errno
 import ipaddress
+import logging
 import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+import structlog
 import uvicorn
 
 from clankie.runtime.errors import AddressUnavailable
@@ -25,9 +27,20 @@ KEEP_ALIVE_SECONDS: Final = (
     75  # longer than a poller's pause, so that its connection is still there
 )
 TICK_SECONDS: Final = 1.0  # how often the Date header moves on
+FLUSH_SECONDS: Final = 0.2  # uvicorn itself waits 0.1 s, so that what was just written gets out
 ABORT_SECONDS: Final = 1.0  # what a cancelled request gets to answer before its connection is cut
 
 Asgi = Callable[[Any, Any, Any], Any]
+
+log = structlog.get_logger(__name__)
+
+
+def _is_an_error(record: logging.LogRecord) -> bool:
+    """That a request was cancelled is `stop`'s doing, which uvicorn reports as the application's failure."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+
+
+logging.getLogger("uvicorn.error").addFilter(_is_an_error)
 
 
 class HttpServer:
@@ -110,9 +123,16 @@ class HttpServer:
         if self._ticking is None or self._socket is None:
             return
         self._ticking.cancel()
-        self._server.config.timeout_graceful_shutdown = grace_seconds  # type: ignore[assignment]
         tasks = self._server.server_state.tasks
-        await self._server.shutdown(sockets=[self._socket])
+        try:
+            # Not uvicorn's own bound: that one logs an error however it ends.
+            async with asyncio.timeout(FLUSH_SECONDS + grace_seconds):
+                await self._server.shutdown(sockets=[self._socket])
+        except TimeoutError:
+            if tasks:
+                log.info("requests_cancelled", count=len(tasks))
+            for task in tasks:
+                task.cancel()
         if tasks:
             await asyncio.wait(set(tasks), timeout=ABORT_SECONDS)
         for connection in list(self._server.server_state.connections):

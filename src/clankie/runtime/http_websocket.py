@@ -122,6 +122,12 @@ class BoundedWebSocketProtocol(WebSocketsSansIOProtocol):
         super().keepalive_timeout()
         self.transport.abort()  # it answers nothing, so it would not take a close frame either
 
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
+            # A dial that was refused with an answer of ours: uvicorn takes it for one without, and logs an error.
+            self.handshake_complete = True
+
     async def run_asgi(self) -> None:
         await super().run_asgi()
         if not self.disconnected:

@@ -66,7 +66,7 @@ class Session:
             self.drop()
             await asyncio.wait(tasks)
         code = self._socket.close_code
-        return 1006 if code is None else code
+        return 1006 if code is None else int(code)
 
     async def finish(self, grace_seconds: float) -> None:
         """Let running exchanges end within the grace, then close."""
