@@ -58,7 +58,12 @@ class InsideBody:
             "CLANKIE_CAPTAIN_OPTIONS_SCRIPT": "messages",
             "CLANKIE_CAPTAIN_OPTIONS_JOURNAL": str(home / "journal"),
         }
-        self.role = _role(BodyRole, home, clock, settings)
+        self._made = functools.partial(_role, BodyRole, home, clock, settings)
+        self.role: BodyRole = self._made()
+
+    def make(self) -> None:
+        """Make the role anew, as a process that starts does."""
+        self.role = self._made()
 
     def journal(self, kind: str) -> list[str]:
         """See `scenarios.bodies.BodyProcess`."""
@@ -114,6 +119,11 @@ class InsideSystem:
     def refusals(self) -> float:
         """Envelopes that any body has not opened."""
         return sum(body.refusals() for body in self.bodies)
+
+    async def restart(self, body: InsideBody) -> None:
+        """Start a body that was stopped."""
+        body.make()
+        await self._run(body.role)
 
     async def _start(self) -> None:
         enter = self._stack.enter_async_context

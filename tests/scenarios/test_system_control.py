@@ -86,8 +86,15 @@ async def test_a_revoked_machine_loses_its_tunnel_at_once_and_its_deliveries_end
     assert raised.value.refusal == "route_unknown"
     with pytest.raises(FleetPermitRefused):
         await connection.deliver(edge.event(machine))
-    refused = await body.logged("connector_not_connected")
-    assert refused["reason"] == "http_401"
+    # It asks for another credential, and is told why there is none.
+    stopped = await body.logged("registration_stopped")
+    assert stopped["code"] == "installation_revoked"
+    assert "bootstrap" in stopped["next_step"]
+    health = (await body.health())["transport"]
+    assert (health["tunnel"]["state"], health["registration"]["failing"]) == (
+        "stopped",
+        {"fleet": "installation_revoked"},
+    )
     assert await body.terminate() == 0
     assert body.sql("SELECT state FROM body_admissions WHERE delivery_id = 'd:runs'") == [
         ("interrupted",)
