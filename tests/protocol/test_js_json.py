@@ -226,6 +226,56 @@ def test_what_json_cannot_say_is_refused(value: object) -> None:
         js_json.stringify(value)
 
 
+class _Changing(dict[str, Any]):
+    """Grows while it is read."""
+
+    def __iter__(self) -> Iterator[str]:
+        for key in super().__iter__():
+            self[key + "x"] = None
+            yield key
+
+
+class _Lying(dict[str, Any]):
+    """Names keys that it does not have."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["missing"])
+
+
+class _Raising(dict[str, Any]):
+    """Fails in its own way."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise OSError(key)
+
+
+class _Backwards(list[Any]):
+    """Cannot be turned round."""
+
+    def __reversed__(self) -> Iterator[Any]:
+        raise RuntimeError("no way back")
+
+
+class _Incomparable(int):
+    """Is more than nothing, and fails to say so."""
+
+    def __ge__(self, other: object) -> bool:
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [_Changing(a=1), _Lying(a=1), _Raising(a=1), _Backwards([1]), _Incomparable(1)],
+    ids=lambda hostile: type(hostile).__name__,
+)
+def test_a_value_whose_own_code_fails_is_refused_with_an_error_of_the_contract(
+    hostile: object,
+) -> None:
+    for value in (hostile, [hostile], {"a": hostile}):
+        with pytest.raises(InvalidValue):
+            js_json.stringify(value)
+
+
 @pytest.mark.parametrize("wrong", [None, 5, 1.5, [], {}, object()], ids=lambda w: type(w).__name__)
 def test_only_text_and_bytes_are_read(wrong: Any) -> None:
     with pytest.raises(MalformedJson):

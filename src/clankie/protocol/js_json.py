@@ -14,7 +14,7 @@ from json.encoder import encode_basestring
 from math import isfinite
 from typing import Any, NoReturn
 
-from clankie.protocol.errors import InvalidValue, MalformedJson
+from clankie.protocol.errors import InvalidValue, MalformedJson, ProtocolError
 
 MAX_SAFE_INTEGER = 2**53 - 1
 MAX_DEPTH = 512
@@ -62,6 +62,15 @@ def stringify(value: Any) -> str:
     Raises:
         InvalidValue: something in it is not a JSON value, or it nests too deeply.
     """
+    try:
+        return _text_of(value)
+    except (ProtocolError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001 - a subclass of dict, list, int or str runs code of its own in here
+        raise InvalidValue("not a JSON value") from None
+
+
+def _text_of(value: Any) -> str:
     parts: list[str] = []
     # A stack of its own, so that neither 512 levels nor a value that contains itself touches the interpreter's.
     pending: list[Any] = [value]
