@@ -12,6 +12,7 @@ from clankie.sim.world.entities import AllowedMentions, MessageFlag, ReferenceKi
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x03\x00\x00\x00\x02"
 HERE = 7
+FULL_WIDTH_ONE = "\N{FULLWIDTH DIGIT ONE}"
 
 
 def test_ids_above_two_to_the_53_are_read_exactly_as_numbers_and_as_strings() -> None:
@@ -94,7 +95,7 @@ def test_absent_allowed_mentions_are_not_the_same_as_empty_ones() -> None:
         ({"content": ["no text"]}, "content", "STRING_TYPE_CONVERT"),
         ({"embeds": {}}, "embeds", "LIST_TYPE_CONVERT"),
         ({"embeds": ["no embed"]}, "embeds.0", "DICT_TYPE_CONVERT"),
-        ({"message_reference": {"message_id": "\N{FULLWIDTH DIGIT ONE}"}}, "message_reference.message_id", "NUMBER_TYPE_COERCE"),
+        ({"message_reference": {"message_id": FULL_WIDTH_ONE}}, "message_reference.message_id", "NUMBER_TYPE_COERCE"),
         ({"message_reference": {"message_id": True}}, "message_reference.message_id", "NUMBER_TYPE_COERCE"),
         ({"message_reference": {"message_id": 2**64}}, "message_reference.message_id", "NUMBER_TYPE_COERCE"),
         ({"message_reference": {"type": 2}}, "message_reference.type", "BASE_TYPE_CHOICES"),
