@@ -5,10 +5,15 @@ ApiError                  status, code and message as in Discord's list of JSON 
 ├── Forbidden             403: it is there, and the actor may not
 └── Invalid               400: what was asked makes no sense, with Discord's nested `errors` when a field is at fault
 
+ClankieError (clankie.runtime.errors)
+└── StoreFailed           the world's file could not be written; nothing was changed
+
 The numbers are Discord's (its documentation, "JSON Error Codes"). Must not know HTTP beyond the status.
 """
 
 from typing import Any, Final
+
+from clankie.runtime.errors import ClankieError
 
 UNKNOWN_APPLICATION: Final = 10002
 UNKNOWN_CHANNEL: Final = 10003
@@ -134,6 +139,10 @@ class Invalid(ApiError):
 
     def __init__(self, code: int, errors: dict[str, Any] | None = None) -> None:
         super().__init__(400, code, MESSAGES[code], errors)
+
+
+class StoreFailed(ClankieError):
+    """The world's file could not be written. Nothing was changed, nothing dispatched."""
 
 
 def field_error(path: str, code: str, message: str) -> Invalid:

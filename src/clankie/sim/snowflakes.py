@@ -18,6 +18,11 @@ def time_ms(snowflake: int) -> int:
     return (snowflake >> TIME_SHIFT) + EPOCH_MS
 
 
+def first_after(ms: int) -> int:
+    """The lowest id that can have been made at that time."""
+    return max(0, ms - EPOCH_MS) << TIME_SHIFT
+
+
 class Snowflakes:
     """Makes ids.
 
@@ -34,6 +39,5 @@ class Snowflakes:
 
     def next(self) -> int:
         """The next id. More than 2^22 in one millisecond run into the next one: they still rise."""
-        now = max(0, self._clock.now_ms() - EPOCH_MS) << TIME_SHIFT
-        self._last = max(now, self._last + 1)
+        self._last = max(first_after(self._clock.now_ms()), self._last + 1)
         return self._last
