@@ -8,14 +8,18 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, insert, text
 from sqlalchemy.exc import DBAPIError
 
 from body.admissions.support import Opener, Place, PostgresPlace, SqlitePlace
 from clankie.body.admissions.migrations import SCHEMA
 from clankie.body.admissions.opening import open_database
-from clankie.body.admissions.tables import metadata
+from clankie.body.admissions.tables import metadata, sessions
+from clankie.body.turns.contracts import Authority, SessionName
+from clankie.body.turns.sessions import DurableSessions
 from clankie.runtime.engines import PG_IDLE_IN_TRANSACTION_SECONDS, parse_url, postgres_engine
+
+OWNERS = SessionName("tn_a", "inst", "100", Authority.OWNER, "managed")
 
 
 def test_the_code_is_written_for_the_newest_migration() -> None:
@@ -33,6 +37,32 @@ async def test_the_migrations_make_the_tables_the_code_uses(place: Place) -> Non
     database = await open_database(place.url, "fingerprint")
     try:
         assert await database.transact(differences) == []
+    finally:
+        await database.close()
+
+
+@pytest.mark.parametrize("renewed", [True, False])
+async def test_a_store_of_the_first_schema_opens_with_the_sessions_it_had(
+    place: Place, renewed: bool
+) -> None:
+    """A body of that time made the table of sessions itself; one that was killed before had none."""
+
+    def as_it_was(connection: Connection) -> None:
+        if renewed:
+            connection.execute(insert(sessions).values(**OWNERS._asdict(), generation=3))
+        else:
+            sessions.drop(connection)
+        connection.execute(text("UPDATE body_schema SET version_num = '0001'"))
+
+    database = await open_database(place.url, "fingerprint")
+    await database.transact(as_it_was)
+    await database.close()
+    database = await open_database(place.url, "fingerprint")
+    try:
+        opened = await DurableSessions.open(database)
+        assert await opened.renew(OWNERS) == (4 if renewed else 1)
+        revision = text("SELECT version_num FROM body_schema")
+        assert await database.read(lambda c: c.scalar(revision)) == SCHEMA.head
     finally:
         await database.close()
 

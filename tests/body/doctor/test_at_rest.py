@@ -9,6 +9,7 @@ import pytest
 from body.doctor.conftest import Doctor
 from body.doctor.support import snapshot
 from body.homes import HALF_DAY_MS, HOST, now_ms, write_bootstrap
+from clankie.body.admissions.migrations import SCHEMA
 from clankie.body.admissions.store import AdmissionStore
 from clankie.body.doctor import store as doctors_store
 from clankie.body.doctor.clock import kernel_synchronised
@@ -63,7 +64,7 @@ async def test_a_home_that_was_used_is_well(used_home: Path, doctor: Doctor) -> 
     subjects = {finding.subject for finding in report.findings}
     assert subjects == {"permissions", "bootstrap", "keys", "store", "clock", "port", "captain"}
     assert f"{MANAGED_INGRESS_KEY}{HOST} is in the broker" in report.texts("keys")
-    assert "it opens, with schema 0001" in " ".join(report.texts("store"))
+    assert f"it opens, with schema {SCHEMA.head}" in " ".join(report.texts("store"))
     assert str(used_home) in report.texts("permissions")[0]
 
 

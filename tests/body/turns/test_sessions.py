@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from clankie.body.admissions.errors import StoreUnavailable
+from clankie.body.admissions.migrations import SCHEMA
 from clankie.body.turns.contracts import Authority, SessionName
 from clankie.body.turns.sessions import DurableSessions
 from clankie.runtime.database import Database
+from clankie.runtime.migrations import bring_up_to_date
 from postgres import PostgresServer
 
 _databases = itertools.count(1)
@@ -19,8 +21,9 @@ OWNERS = SessionName("tn_a", "inst", "100", Authority.OWNER, "managed")
 SOCIAL = OWNERS._replace(authority=Authority.SOCIAL)
 
 
-async def nothing(_: Database) -> None:
-    """No schema of anyone else's."""
+async def schema(database: Database) -> None:
+    """As whoever opens the store makes it."""
+    await bring_up_to_date(database, SCHEMA)
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +48,14 @@ def url(request: pytest.FixtureRequest, path: Path) -> str:
 
 @pytest.fixture
 async def database(url: str) -> AsyncIterator[Database]:
-    opened = await Database.open(url, nothing)
+    opened = await Database.open(url, schema)
     yield opened
     await opened.close()
 
 
 @pytest.fixture
 async def sqlite(path: Path) -> AsyncIterator[Database]:
-    opened = await Database.open(f"sqlite:///{path}", nothing)
+    opened = await Database.open(f"sqlite:///{path}", schema)
     yield opened
     await opened.close()
 
@@ -72,7 +75,7 @@ async def test_renewing_goes_up_by_one_and_touches_no_other_session(database: Da
 
 async def test_a_restart_revives_no_session_that_ended(url: str) -> None:
     for expected in (0, 1, 2):
-        database = await Database.open(url, nothing)
+        database = await Database.open(url, schema)
         sessions = await DurableSessions.open(database)
         assert sessions.generation(OWNERS) == expected
         assert await sessions.renew(OWNERS) == expected + 1

@@ -80,6 +80,18 @@ store = Table(
     Column("stored", BigInteger, nullable=False),
 )
 
+sessions = Table(
+    "body_sessions",
+    metadata,
+    Column("tenant_id", String(32), primary_key=True),
+    Column("installation_id", String(32), primary_key=True),
+    Column("channel_id", String(32), primary_key=True),
+    Column("authority", String(16), primary_key=True),
+    Column("owner_policy", String(64), primary_key=True),
+    Column("generation", Integer, nullable=False),
+)
+"""Used by the turns' sessions (turns/sessions.py): in this store, and so in its schema."""
+
 
 class DatabaseNow(FunctionElement[int]):
     """The database's own clock, wall milliseconds: the one clock that leases are measured by."""

@@ -1,42 +1,18 @@
 """Remembers which generation of each session is current, in the body's own database.
 
 Only sessions that were renewed have a row; all of them are kept in memory, so that beginning a turn asks no
-database. Owns the table. Must not know what a session holds.
+database. Owns what is in the table. Must not know what a session holds.
 """
 
 from typing import Self
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Connection,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    and_,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, and_, insert, select, update
 
 from clankie.body.admissions.errors import StoreUnavailable
+from clankie.body.admissions.tables import sessions
 from clankie.body.turns.contracts import Authority, SessionName
 from clankie.runtime.database import Database
 from clankie.runtime.database_errors import DatabaseUnavailable
-
-metadata = MetaData()
-
-sessions = Table(
-    "body_sessions",
-    metadata,
-    Column("tenant_id", String(32), primary_key=True),
-    Column("installation_id", String(32), primary_key=True),
-    Column("channel_id", String(32), primary_key=True),
-    Column("authority", String(16), primary_key=True),
-    Column("owner_policy", String(64), primary_key=True),
-    Column("generation", Integer, nullable=False),
-)
 
 
 class DurableSessions:
@@ -48,16 +24,12 @@ class DurableSessions:
 
     @classmethod
     async def open(cls, database: Database) -> Self:
-        """Make the table if it is missing, and read it.
+        """Read the table of a store that is open, and so up to date.
 
         Raises:
-            StoreUnavailable: the database does not answer, or cannot be written.
+            StoreUnavailable: the database does not answer.
         """
         opened = cls(database)
-        try:
-            await database.transact(metadata.create_all)
-        except DatabaseUnavailable as error:
-            raise StoreUnavailable(f"sessions: {error.code}") from None
         await opened.refresh()
         return opened
 

@@ -8,5 +8,5 @@ SCHEMA = Schema(
     name="an admission store",
     scripts=Path(__file__).parent,
     version_table="body_schema",
-    head="0001",
+    head="0002",
 )
