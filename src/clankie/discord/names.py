@@ -44,44 +44,8 @@ _ELISIONS: Final = frozenset(("l", "d", "qu"))
 """What stands before an apostrophe and a name: "l'Eliza", "d'Eliza", "qu'Eliza"; "O'Brien" is one name."""
 _NEGATION: Final = "t"
 """After an apostrophe it is part of a verb: "can't" does not call Can."""
-_PARTICLES: Final = frozenset(
-    {
-        "야",
-        "아",
-        "여",
-        "이",
-        "가",
-        "은",
-        "는",
-        "을",
-        "를",
-        "의",
-        "에",
-        "도",
-        "만",
-        "와",
-        "과",
-        "랑",
-        "로",
-        "님",
-        "씨",
-    }
-    | {
-        "께",
-        "에게",
-        "한테",
-        "이랑",
-        "으로",
-        "이야",
-        "님아",
-        "보다",
-        "처럼",
-        "까지",
-        "부터",
-        "하고",
-        "께서",
-        "에게서",
-    }
+_PARTICLE: Final = re.compile(
+    "[야아여이가은는을를의에도만와과랑로님씨께]|에게|한테|이랑|으로|이야|님아|보다|처럼|까지|부터|하고|께서|에게서"
 )
 """What Korean writes onto a name: vocative, case and honorific endings."""
 _LONGEST_PARTICLE: Final = 3
@@ -214,7 +178,8 @@ def _particle_follows(text: str, end: int) -> bool:
     stop = end
     while stop < len(text) and stop - end <= _LONGEST_PARTICLE and _script(text[stop]) == _HANGUL:
         stop += 1
-    return text[end:stop] in _PARTICLES and (stop == len(text) or not _is_word(text[stop]))
+    particle = _PARTICLE.fullmatch(text, end, stop)
+    return particle is not None and (stop == len(text) or not _is_word(text[stop]))
 
 
 def _parts(left: str, right: str) -> bool:
