@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from clankie.fleet.keys.gateways import MAX_GATEWAYS, MAX_OF_AN_ADDRESS, GatewaysSeen
 from clankie.fleet.keys.ring import SIGNING_KEY
 from clankie.fleet.keys.states import KeyState, Step, next_step
 from clankie.protocol import Unauthorized
@@ -144,6 +145,44 @@ async def test_a_gateway_that_holds_the_old_set_is_waited_for_while_it_asks(
     ]
     await fleet.ask("GET", "/fleet/v1/keys", headers={"if-none-match": answer.headers["etag"]})
     assert (await fleet.admin("key/rotation"))["waiting"] == []
+
+
+async def test_gateways_behind_one_address_are_told_apart_by_the_names_they_give_themselves(
+    fleet: RunningFleet, clock: ManualClock
+) -> None:
+    first = await fleet.ask("GET", "/fleet/v1/keys")
+    await rotate(fleet)
+    clock.advance(61)
+    learned = await fleet.ask("GET", "/fleet/v1/keys")
+
+    async def ask(name: str, etag: str) -> None:
+        headers = {"x-clankie-gateway": name, "if-none-match": etag}
+        await fleet.ask("GET", "/fleet/v1/keys", headers=headers)
+
+    await ask("behind", first.headers["etag"])
+    for name in (
+        "ahead",
+        "",
+        "x" * 33,
+        "not a name",
+    ):  # whoever asks last does not speak for the others
+        await ask(name, learned.headers["etag"])
+    waiting = (await fleet.admin("key/rotation"))["waiting"]
+    assert [(w["kind"], w["id"]) for w in waiting] == [("gateway", "127.0.0.1 (behind)")]
+    await ask("behind", learned.headers["etag"])
+    assert (await fleet.admin("key/rotation"))["waiting"] == []
+
+
+def test_one_address_with_many_names_makes_nobody_else_forgotten(clock: ManualClock) -> None:
+    seen = GatewaysSeen(clock)
+    seen.note("192.0.2.1", "mine", None)
+    for number in range(MAX_GATEWAYS):
+        seen.note("192.0.2.2", f"name-{number}", None)
+    assert str(seen.at_work()[0]) == "192.0.2.1 (mine)"
+    assert len(seen.at_work()) == 1 + MAX_OF_AN_ADDRESS
+    for number in range(MAX_GATEWAYS):
+        seen.note(f"198.51.100.{number}", None, None)
+    assert len(seen.at_work()) == MAX_GATEWAYS
 
 
 async def test_a_fleet_that_started_a_moment_ago_knows_no_gateway_yet(

@@ -235,6 +235,7 @@ async def test_the_fleet_is_asked_to_hold_the_answer_until_something_changes(
         first, second = fleet.requests[:2]
         assert b"prefer" not in first
         assert b"authorization" not in first
+        assert first[b"x-clankie-gateway"] == second[b"x-clankie-gateway"] != b""
         assert second[b"prefer"] == b"wait=25"
         assert second[b"if-none-match"]
 

@@ -13,6 +13,7 @@ from clankie.fleet.permits.operations import Operation
 from clankie.fleet.public_facts import public_facts
 from clankie.fleet.store import FleetStore
 from clankie.fleet.tables import state
+from clankie.protocol.gateway_frames import GATEWAY_ID_HEADER
 
 
 class FactsService:
@@ -27,7 +28,7 @@ class FactsService:
 
     async def read(self, headers: Mapping[str, str], address: str) -> ConditionalAnswer:
         """The facts, or 304; held as asked. Raises Refused."""
-        self._gateways.note(address, headers.get("if-none-match"))
+        self._gateways.note(address, headers.get(GATEWAY_ID_HEADER), headers.get("if-none-match"))
         return await self._reads.read(headers, self._look)
 
     async def check(self) -> None:

@@ -16,8 +16,11 @@ import msgspec
 import structlog
 
 from clankie.gateway.trust import TrustInvalid
+from clankie.protocol import base64url
 from clankie.protocol.errors import ProtocolError
 from clankie.protocol.fleet_tokens import VerifyKeys, load_verify_keys
+from clankie.protocol.gateway_frames import GATEWAY_ID_HEADER
+from clankie.protocol.primitives import random_bytes
 from clankie.runtime.folders import make_private, write_private
 from clankie.runtime.origins import is_dialable_origin
 
@@ -35,6 +38,8 @@ MAX_PAUSE_SECONDS: Final = 10.0
 """Between attempts while the fleet is not reached."""
 QUICK_SECONDS: Final = 1.0
 """Between two answers of a fleet that does not hold requests."""
+ID_BYTES: Final = 9
+"""Of the name under which `clankie fleet key list` shows this gateway while it runs."""
 MAX_ANSWER_BYTES: Final = 16 * 1_048_576
 """300 000 revoked hosts."""
 
@@ -73,6 +78,7 @@ class FleetTrust:
         self._url = origin + KEYS_PATH
         self._file = file
         self._jitter = jitter
+        self._id = base64url.encode(random_bytes(ID_BYTES))
         self._keys: VerifyKeys | None = None
         self._revoked: frozenset[str] = frozenset()
         self._etag: str | None = None
@@ -103,6 +109,7 @@ class FleetTrust:
     async def start(self) -> None:
         """Take what was learnt before, and begin to ask."""
         self._recall()
+        log.info("fleet_asked", gateway_id=self._id)
         self._asking = asyncio.get_running_loop().create_task(self._ask_on())
 
     async def stop(self) -> None:
@@ -139,7 +146,11 @@ class FleetTrust:
                     pause = min(pause * 2, MAX_PAUSE_SECONDS)
 
     async def _ask(self, client: httpx2.AsyncClient) -> None:
-        headers = {"accept": "application/json", "accept-encoding": "identity"}
+        headers = {
+            "accept": "application/json",
+            "accept-encoding": "identity",
+            GATEWAY_ID_HEADER: self._id,
+        }
         if self._etag is not None:
             headers |= {"if-none-match": self._etag}
         if self._current:  # the first answer after an outage is wanted at once

@@ -18,6 +18,8 @@ CONNECT_PATH: Final = "/gateway/v1/hosts/connect"
 """Where a host dials, with the query `hostId` and `installationId`."""
 TAKES_OVER_HEADER: Final = "x-clankie-takes-over"
 """Our addition: `1` on a dial says that the same process holds the older tunnel, which ends once its exchanges have."""
+GATEWAY_ID_HEADER: Final = "x-clankie-gateway"
+"""Our addition: how a gateway that asks the fleet for keys is told from others behind the same address."""
 
 SCHEMA_VERSION: Final = 1
 MAX_FRAME_BYTES: Final = 3 * 1_048_576

@@ -29,7 +29,7 @@ PUBLISHED_FOR_MS: Final = 60_000
 
 
 class Waiting(msgspec.Struct, frozen=True, rename="camel"):
-    """Who or what a step waits for: `body` with its installation id, `gateway` with its address, or `time`.
+    """Who or what a step waits for: `body` with its installation id, `gateway` with its address and name, or `time`.
 
     `why` is one word: `not_learned`, `credential` (it lives on the old key), `permits`, `gateways_unheard`.
     """
@@ -125,7 +125,7 @@ def take_step(
 
 def _gateways(gateways: GatewaysSeen, published: KeyRow, now_ms: int) -> list[Waiting]:
     waiting = [
-        Waiting("gateway", gateway.address, "not_learned")
+        Waiting("gateway", str(gateway), "not_learned")
         for gateway in gateways.at_work()
         if published.kid not in gateway.kids
     ]
