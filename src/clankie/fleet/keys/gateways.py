@@ -1,8 +1,8 @@
 """Which gateways asked for the public facts lately, and which key set each holds.
 
 Gateways do not sign in. They are told apart by address, and behind one address by the name that each gives itself when
-it starts. So what is said here is a help for whoever rotates a key, no proof: a gateway that has ended counts for another
-minute, and those that give no name share their address's. In memory: every gateway asks again within half a minute.
+it starts. So what is said here is a help for whoever rotates a key, no proof: a gateway that has ended counts for
+another minute, and those that give no name share their address's. In memory: every gateway asks again within half a minute.
 Must not know HTTP.
 """
 
