@@ -90,11 +90,10 @@ async def test_a_revoked_machine_loses_its_tunnel_at_once_and_its_deliveries_end
     stopped = await body.logged("registration_stopped")
     assert stopped["code"] == "installation_revoked"
     assert "bootstrap" in stopped["next_step"]
-    health = (await body.health())["transport"]
-    assert (health["tunnel"]["state"], health["registration"]["failing"]) == (
-        "stopped",
-        {"fleet": "installation_revoked"},
-    )
+    async with asyncio.timeout(20):
+        while (health := (await body.health())["transport"])["tunnel"]["state"] != "stopped":
+            await asyncio.sleep(0.05)
+    assert health["registration"]["failing"] == {"fleet": "installation_revoked"}
     assert await body.terminate() == 0
     assert body.sql("SELECT state FROM body_admissions WHERE delivery_id = 'd:runs'") == [
         ("interrupted",)

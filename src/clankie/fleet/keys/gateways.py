@@ -2,8 +2,8 @@
 
 Gateways do not sign in. They are told apart by address, and behind one address by the name that each gives itself when
 it starts. So what is said here is a help for whoever rotates a key, no proof: a gateway that has ended counts for
-another minute, and those that give no name share their address's. In memory: every gateway asks again within half a minute.
-Must not know HTTP.
+another minute, and those that give no name share their address's. In memory: every gateway asks again within half a
+minute. Must not know HTTP.
 """
 
 import re
