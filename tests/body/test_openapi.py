@@ -11,6 +11,7 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from body.http_client import once
 from body.machine import Machine
+from clankie.runtime.telemetry import METRICS_CONTENT_TYPE
 
 EXAMPLES = 15
 """Requests an operation: none of them takes parameters, so more would only repeat."""
@@ -46,6 +47,12 @@ async def test_the_body_answers_as_it_is_described(machine: Machine, path: str) 
         case.call_and_validate(base_url=base_url)
 
     await asyncio.to_thread(ask)
+
+
+async def test_measurements_name_their_character_set_once(machine: Machine) -> None:
+    answer = await once(machine.port, "GET", "/metrics")
+    assert answer.headers["content-type"] == METRICS_CONTENT_TYPE
+    assert METRICS_CONTENT_TYPE.count("charset=") == 1
 
 
 async def test_what_is_not_described_is_refused_by_code(machine: Machine) -> None:

@@ -1,5 +1,6 @@
 """Permits from a fleet: what each of its answers means to a delivery."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -11,10 +12,11 @@ from clankie.connection import (
     FleetPermits,
     HttpTransport,
     PermitUnavailable,
+    fleet_permits,
 )
 from clankie.runtime.clock import Clock
 from connection.conftest import Connect, EventMaker
-from connection.stranger import Answer, Stranger, hang_up, plain
+from connection.stranger import Answer, Stranger, hang, hang_up, plain
 
 DIGEST = "d" * 43
 TOKEN = "ed_token-of-an-edge"
@@ -167,6 +169,17 @@ def test_a_bearer_is_sent_over_https_or_on_loopback_alone(origin: str) -> None:
 def test_a_blank_token_is_refused_at_once() -> None:
     with pytest.raises(EndpointInvalid):
         FleetPermits("https://fleet.example", "  ")
+
+
+async def test_a_pool_that_grants_bodies_longer_does_not_make_a_permit_wait_as_long(
+    other_side: Stranger, make_event: EventMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet_permits, "ANSWER_SECONDS", 0.05)
+    other_side.says(hang)
+    async with HttpTransport(answer_seconds=3_600) as pool, asyncio.timeout(20):
+        source = FleetPermits(other_side.endpoint, TOKEN, http=pool)
+        with pytest.raises(PermitUnavailable, match="did not answer"):
+            await source.permit(make_event(), DIGEST)
 
 
 async def test_a_shared_pool_stays_open(other_side: Stranger, make_event: EventMaker) -> None:

@@ -15,7 +15,7 @@ from litestar.openapi.plugins import JsonRenderPlugin
 from clankie.body.health import Health, HealthReporter
 from clankie.body.operator import OPERATOR_PREFIX
 from clankie.runtime.loopback_guard import AsgiApp
-from clankie.runtime.telemetry import METRICS_CONTENT_TYPE, Metrics
+from clankie.runtime.telemetry import METRICS_MEDIA_TYPE, Metrics
 
 log = structlog.get_logger(__name__)
 
@@ -67,7 +67,7 @@ def body_web(health: HealthReporter, metrics: Metrics | None, version: str) -> L
         @get(
             "/metrics",
             summary="Measurements, in Prometheus' text format",
-            media_type=METRICS_CONTENT_TYPE,
+            media_type=METRICS_MEDIA_TYPE,
             cache_control=_NO_STORE,
             sync_to_thread=False,
         )

@@ -97,7 +97,7 @@ class FleetPermits:
                 "the edge's token is blank", next_step=_NEXT_STEPS["unauthorized"]
             )
         self._headers = {"authorization": f"Bearer {edge_token}"}
-        self._http = http or HttpTransport(answer_seconds=ANSWER_SECONDS)
+        self._http = http or HttpTransport()
         self._owns_http = http is None
         self._clock = clock or SystemClock()
 
@@ -114,7 +114,11 @@ class FleetPermits:
             asked["guildId"] = event.guild_id
         try:
             answer = await self._http.post(
-                self._url, msgspec.json.encode(asked), 0, headers=self._headers
+                self._url,
+                msgspec.json.encode(asked),
+                0,
+                headers=self._headers,
+                answer_seconds=ANSWER_SECONDS,  # also in a pool that grants bodies longer
             )
         except (NoAnswer, AnswerTooLarge) as error:
             raise _unavailable(f"the fleet did not answer ({type(error).__name__})") from None

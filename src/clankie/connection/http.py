@@ -82,33 +82,47 @@ class HttpTransport:
         )
 
     async def post(
-        self, url: str, body: bytes, wait_seconds: int, headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        body: bytes,
+        wait_seconds: int,
+        headers: Mapping[str, str] | None = None,
+        *,
+        answer_seconds: float | None = None,
     ) -> HttpAnswer:
         """Post JSON and read the answer.
 
         Args:
             wait_seconds: how long the other side is asked to hold the request; 0 asks nothing.
             headers: sent beside our own; a fleet is asked with a bearer.
+            answer_seconds: for this request, in place of the pool's own.
 
         Raises:
             NoAnswer: not reached, cut off, or too slow.
             AnswerTooLarge: over `MAX_ANSWER_BYTES`.
         """
         sent = {"content-type": "application/json", **(headers or {})}
-        return await self._exchange("POST", url, body, wait_seconds, sent)
+        return await self._exchange("POST", url, body, wait_seconds, sent, answer_seconds)
 
     async def get(self, url: str, headers: Mapping[str, str], wait_seconds: int = 0) -> HttpAnswer:
         """Get JSON; the arguments and errors are those of `post`."""
         return await self._exchange("GET", url, b"", wait_seconds, dict(headers))
 
     async def _exchange(
-        self, method: str, url: str, body: bytes, wait_seconds: int, headers: dict[str, str]
+        self,
+        method: str,
+        url: str,
+        body: bytes,
+        wait_seconds: int,
+        headers: dict[str, str],
+        answer_seconds: float | None = None,
     ) -> HttpAnswer:
+        seconds = self._answer_seconds if answer_seconds is None else answer_seconds
         if wait_seconds:
             headers["prefer"] = f"wait={wait_seconds}"
         try:
             async with (
-                asyncio.timeout(wait_seconds + self._answer_seconds),
+                asyncio.timeout(wait_seconds + seconds),
                 self._client.stream(method, url, content=body, headers=headers) as response,
             ):
                 answer = await _read(response)

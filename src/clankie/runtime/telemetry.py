@@ -14,9 +14,17 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from clankie.runtime.clock import Clock
 from clankie.runtime.logs import configure_logging, log_everything_else
 
-__all__ = ["METRICS_CONTENT_TYPE", "Metrics", "configure_logging", "log_everything_else"]
+__all__ = [
+    "METRICS_CONTENT_TYPE",
+    "METRICS_MEDIA_TYPE",
+    "Metrics",
+    "configure_logging",
+    "log_everything_else",
+]
 
 METRICS_CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
+METRICS_MEDIA_TYPE: Final = METRICS_CONTENT_TYPE.removesuffix("; charset=utf-8")
+"""For servers that add the character set to every text by themselves."""
 SAMPLE_SECONDS: Final = 0.5  # how often the loop's delay is measured
 SAMPLES: Final = 20  # the gauge shows the worst of the last 10 s, so that no scrape misses a stall
 

@@ -17,7 +17,7 @@ from clankie.fleet.admin.service import Admin
 from clankie.fleet.errors import AdminRefused, AuditBroken, Refused
 from clankie.fleet.web import OPENAPI_PATH, broken, not_served, refused
 from clankie.runtime.errors import ClankieError
-from clankie.runtime.telemetry import METRICS_CONTENT_TYPE, Metrics
+from clankie.runtime.telemetry import METRICS_MEDIA_TYPE, Metrics
 
 MAX_BODY_BYTES = 65_536
 """Attention settings with two full lists of channels take 24 KiB."""
@@ -35,7 +35,7 @@ def admin_web(admin: Admin, metrics: Metrics | None, version: str) -> Litestar:
         @get(
             "/metrics",
             summary="Measurements, in Prometheus' text format",
-            media_type=METRICS_CONTENT_TYPE,
+            media_type=METRICS_MEDIA_TYPE,
             sync_to_thread=False,
         )
         def get_metrics() -> bytes:
