@@ -1,5 +1,6 @@
 """`clankie up` makes a private system once, mends what a start that was cut short left open, and stops honestly."""
 
+import asyncio
 import json
 import os
 import re
@@ -241,6 +242,30 @@ async def test_a_port_that_is_taken_is_named_and_what_was_started_is_stopped(
     assert "clankie config show" in refused.value.next_step
     assert not private.bootstrap.exists()
     await private.run()  # its store is free again
+
+
+async def test_a_rotation_waits_for_no_body_that_is_told_of_it(private: Private) -> None:
+    async def until_no_body_is_waited_for(system: PrivateSystem) -> None:
+        async with asyncio.timeout(20):
+            while True:
+                rotation = await private.ask(system, "key/rotation")
+                if "body" not in {one["kind"] for one in rotation["waiting"]}:
+                    return
+                await asyncio.sleep(0.02)  # nothing announces that a body has asked
+
+    async def check(system: PrivateSystem) -> None:
+        assert await system.reachable()
+        (before,) = await private.ask(system, "key/list")
+        for step in ("publish", "sign", "retire"):
+            # forced, since the minute that unknown gateways get is not waited for here
+            assert (await private.ask(system, "key/rotate", force=True))["step"] == step
+            await until_no_body_is_waited_for(system)
+        states = {one["kid"]: one["state"] for one in await private.ask(system, "key/list")}
+        assert states.pop(before["kid"]) == "retired"
+        assert list(states.values()) == ["signing"]
+        await private.answers(system)
+
+    await private.run(check)
 
 
 @pytest.fixture

@@ -80,6 +80,10 @@ class ManagedLink:
         """How things stand with the fleet."""
         return self._registration.state()
 
+    def keys_changed(self) -> None:
+        """See `FleetRegistration.keys_changed`."""
+        self._registration.keys_changed()
+
     async def start(self) -> None:
         """Begin both. Waits for neither fleet nor gateway (S5)."""
         await self._registration.start()

@@ -78,6 +78,11 @@ class BodyRole:
         """Everything this body measures."""
         return self._metrics.registry
 
+    def fleet_keys_changed(self) -> None:
+        """Told by whoever runs this body's fleet as well: its keys changed, and need not be waited for."""
+        if self._link is not None:
+            self._link.keys_changed()
+
     async def start(self, shutdown: Shutdown) -> None:
         """Open the store, make the captain, listen. On return, envelopes are answered.
 

@@ -15,6 +15,8 @@ import structlog
 from clankie.body.role import BodyRole
 from clankie.cli.private_setup import set_up
 from clankie.fleet.admin.bearer import admin_bearer
+from clankie.fleet.errors import Refused
+from clankie.fleet.keys.ring import KeyRow
 from clankie.fleet.role import FleetRole, fleet_origins
 from clankie.gateway.role import GatewayRole
 from clankie.runtime.broker import Broker
@@ -28,6 +30,8 @@ CALL_SECONDS: Final = 10.0
 REACHABLE_SECONDS: Final = 10.0
 """How long the body may take to register and to dial in. On an idle machine it takes 50 ms."""
 LOOK_SECONDS: Final = 0.01
+RETRY_SECONDS: Final = 5.0
+"""While the fleet's own store does not answer."""
 
 
 class PrivateSystem:
@@ -59,6 +63,7 @@ class PrivateSystem:
         self.gateway = GatewayRole(config, broker, version)
         self.body = BodyRole(config, broker, version)
         self._started: list[Role] = []
+        self._telling: asyncio.Task[None] | None = None
 
     async def start(self, shutdown: Shutdown) -> None:
         """Start each role, and introduce them to each other as far as they are not.
@@ -70,6 +75,7 @@ class PrivateSystem:
         await self._begin(self.gateway, shutdown)
         await self._introduce()
         await self._begin(self.body, shutdown)
+        self._telling = asyncio.get_running_loop().create_task(self._tell_of_keys())
 
     async def reachable(self) -> bool:
         """Wait until a message would reach the body; False when that takes too long."""
@@ -93,6 +99,8 @@ class PrivateSystem:
 
     async def stop(self, grace_seconds: float) -> None:
         """Stop in the other order: the body's turns end while their answers still have a way out."""
+        if self._telling is not None:
+            self._telling.cancel()
         while self._started:
             await self._started[-1].stop(grace_seconds)
             self._started.pop()
@@ -107,6 +115,20 @@ class PrivateSystem:
                 next_step="Stop that process, another `clankie up` say; or give fleet, gateway and body other ports: "
                 "`clankie config show` lists them.",
             ) from error
+
+    async def _tell_of_keys(self) -> None:
+        """Let the body ask for keys when a rotation goes on, as its owner would, instead of within six hours."""
+        known: tuple[KeyRow, ...] = ()
+        while True:
+            try:
+                found = await self.fleet.keys_other_than(known)
+            except Refused:
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            if known:
+                log.info("body_told_of_keys", keys=len(found))
+                self.body.fleet_keys_changed()
+            known = found
 
     async def _introduce(self) -> None:
         async with httpx2.AsyncClient(

@@ -20,6 +20,7 @@ from clankie.fleet.edge_calls.hot import EdgeRoute
 from clankie.fleet.edge_calls.routes import EdgeRoutes
 from clankie.fleet.edge_calls.service import EdgeCalls
 from clankie.fleet.facts_service import FactsService
+from clankie.fleet.keys.ring import KeyRow, all_keys
 from clankie.fleet.opening import open_fleet
 from clankie.fleet.permits.batches import PermitBatches
 from clankie.fleet.permits.metrics import PermitMetrics
@@ -40,6 +41,8 @@ from clankie.runtime.telemetry import Metrics
 log = structlog.get_logger(__name__)
 
 LOOPBACK: Final = "127.0.0.1"
+KEYS_LOOK_SECONDS: Final = 60.0
+"""Another fleet on the same database rings no bell here."""
 LAST_ANSWERS_SECONDS: Final = 2.0
 """What the loopback port gets to end an answer under way."""
 
@@ -130,6 +133,21 @@ class FleetRole:
         await self._server.start()
         self._metrics.start()
         log.info("fleet_ready", host=settings.host, port=self.port, local_port=self.local_port)
+
+    async def keys_other_than(self, known: tuple[KeyRow, ...]) -> tuple[KeyRow, ...]:
+        """Wait until the signing keys, or their states, are others than these; what they are. Once it has started.
+
+        Raises:
+            Refused: the store does not answer.
+        """
+        if self._store is None:
+            raise RuntimeError("the fleet has not started")
+        while True:
+            mark = self._store.changes.mark
+            found = tuple(await self._store.read(all_keys))
+            if [(row.kid, row.state) for row in found] != [(row.kid, row.state) for row in known]:
+                return found
+            await self._store.changes.after(mark, KEYS_LOOK_SECONDS)
 
     async def stop(self, grace_seconds: float) -> None:
         """Answer what is held, take nothing new, commit what waits, close."""

@@ -154,6 +154,13 @@ class FleetRegistration:
         """A permit named a key that is not known here: it may be new. Asks at most once in ten minutes."""
         self._verify_keys.unknown_kid()
 
+    def keys_changed(self) -> None:
+        """Whoever runs fleet and body says that the fleet's keys changed: learn them, and get a credential that the new
+        one signs. A fleet elsewhere cannot say so; its bodies learn it within six hours."""
+        if self._state is RegistrationState.REGISTERED:  # before, both are still to be asked for
+            self._verify_keys.changed()
+            self._begin(self._until_done("host-credential", self._credential.renew))
+
     async def _register(self) -> None:
         await self._until_done("pairing-key", self._caller.pair)
         self._state = RegistrationState.REGISTERED

@@ -81,6 +81,10 @@ class LearnedKeys:
             self._asked = self._clock.monotonic()
             self._wanted.set()
 
+    def changed(self) -> None:
+        """They are known to be others now: ask at once."""
+        self._wanted.set()
+
     async def keep(self, until_done: UntilDone) -> None:
         """Ask now, and whenever it is due, for ever."""
         while True:
