@@ -103,7 +103,8 @@ def build_event(
 
 def context_record(message: InboundMessage) -> ContextMessage | None:
     """A message as context, its end cut off where it is too long; None when there is nothing in it to read."""
-    text = _cut(_with_omitted(message.text, len(message.attachments)), MAX_CONTEXT_TEXT)
+    omitted = sum(not each.voice for each in message.attachments)
+    text = _cut(_with_omitted(message.text, omitted), MAX_CONTEXT_TEXT)
     if is_blank(text):
         return None
     return ContextMessage(
