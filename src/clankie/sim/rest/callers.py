@@ -1,9 +1,11 @@
 """Who a request comes from, by its Authorization header. Must not know routes."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from clankie.sim.errors import ApiError
 from clankie.sim.rest.call import Caller
+from clankie.sim.rest.forms import snowflake
 from clankie.sim.rest.oauth2.grants import Grants
 from clankie.sim.world.world import World
 
@@ -43,6 +45,23 @@ class Callers:
                 application = self._world.application(grant.application_id)
                 return Caller(grant.user_id, application, grant.scopes)
         raise unauthorized()
+
+    def application_behind(self, path: Mapping[str, str]) -> int | None:
+        """Whose request it is though nobody signed in: an interaction's token stands in the path.
+
+        Returns:
+            An application's id; None when there is none behind it, as behind a channel's webhook.
+        """
+        try:
+            if "interaction_id" in path:
+                interaction_id = snowflake(path["interaction_id"], ("interaction_id",))
+                return self._world.interaction(interaction_id).application_id
+            if "webhook_id" in path:
+                application_id = snowflake(path["webhook_id"], ("webhook_id",))
+                return self._world.application(application_id).id
+        except ApiError:
+            return None  # the route refuses it in its own words
+        return None
 
 
 def unauthorized() -> ApiError:

@@ -99,13 +99,24 @@ class RateLimits:
         limit = bucket.requests * self._factor
         reset_after = window.ends_at - now
         if window.used >= limit:
-            headers = self._headers(bucket, limit, 0, reset_after)
-            headers |= {"retry-after": _whole(reset_after), "x-ratelimit-scope": "user"}
-            return Verdict(granted=False, headers=headers, retry_after=_milli(reset_after))
+            return self.refusal(bucket, reset_after, "user")
         window.used += 1
         return Verdict(
             granted=True, headers=self._headers(bucket, limit, limit - window.used, reset_after)
         )
+
+    def refusal(self, bucket: Bucket, seconds: float, scope: str) -> Verdict:
+        """A refusal that no window asked for, for whoever wants one.
+
+        Args:
+            seconds: until it may be tried again.
+            scope: `user`, `shared` or `global`.
+        """
+        if scope == "global":
+            return self._refused_globally(seconds)
+        headers = self._headers(bucket, bucket.requests * self._factor, 0, seconds)
+        headers |= {"retry-after": _whole(seconds), "x-ratelimit-scope": scope}
+        return Verdict(granted=False, headers=headers, retry_after=_milli(seconds))
 
     def _window(self, key: tuple[str, str, str], now: float, seconds: float) -> _Window:
         window = self._windows.get(key)

@@ -9,12 +9,12 @@ import msgspec
 from litestar import Request, Response
 
 from clankie.sim.errors import UNAUTHORIZED, ApiError
-from clankie.sim.faults import Faults
+from clankie.sim.faults import Fault, FaultKind, Faults
 from clankie.sim.rest.call import Answer, Api, Call, Caller, Route
 from clankie.sim.rest.callers import Callers, unauthorized
 from clankie.sim.rest.limits import RateLimits, Verdict
 from clankie.sim.rest.reading import read_body
-from clankie.sim.rest.refusals import VIA, body_of, limited, status_of
+from clankie.sim.rest.refusals import VIA, body_of, failed, limited
 
 _NO_CONTENT: Final = 204
 _TOO_MANY_REQUESTS: Final = 429
@@ -48,9 +48,9 @@ class Pipeline:
             caller = self._admit(route, request)  # 1
         except ApiError as error:
             return _refused(error, {})
-        fault = self._faults.rest(request.method, request.scope["path"])  # 2
+        fault = self._fault(request, caller)  # 2
         if fault is not None:
-            return _respond(fault.status, fault.body, fault.headers)
+            return self._fail(route, fault)
         verdict = self._ask(route, request, caller)  # 3
         if not verdict.granted:
             return _respond(_TOO_MANY_REQUESTS, limited(verdict), verdict.headers)
@@ -69,6 +69,21 @@ class Pipeline:
         if caller.scopes is not None and route.scope not in caller.scopes:
             raise ApiError(403, UNAUTHORIZED, "Missing Access: the token's scopes do not cover it")
         return caller
+
+    def _fault(self, request: Request[Any, Any, Any], caller: Caller) -> Fault | None:
+        application = caller.application
+        application_id = (
+            self._callers.application_behind(request.path_params)
+            if application is None
+            else application.id
+        )
+        return self._faults.take_request(application_id, request.method, request.scope["path"])
+
+    def _fail(self, route: Route, fault: Fault) -> Response[bytes]:
+        if fault.kind is FaultKind.SERVER_ERROR:
+            return _respond(fault.status, failed(fault.status), {})
+        verdict = self._limits.refusal(route.bucket, fault.seconds, fault.scope)
+        return _respond(_TOO_MANY_REQUESTS, limited(verdict), verdict.headers)
 
     def _ask(self, route: Route, request: Request[Any, Any, Any], caller: Caller) -> Verdict:
         major = "/".join(request.path_params[name] for name in route.major)
@@ -93,7 +108,7 @@ class Pipeline:
 
 
 def _refused(error: ApiError, headers: dict[str, str]) -> Response[bytes]:
-    return _respond(status_of(error), body_of(error), headers)
+    return _respond(error.status, body_of(error), headers)
 
 
 def _respond(status: int, content: Any, headers: dict[str, str]) -> Response[bytes]:

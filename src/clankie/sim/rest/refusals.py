@@ -3,6 +3,7 @@
 Owns the bodies of errors. Must not know why something is refused.
 """
 
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
@@ -10,18 +11,16 @@ import structlog
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
-from clankie.sim.errors import INVALID_WEBHOOK_TOKEN, MESSAGES, TOO_LARGE, ApiError
+from clankie.sim.errors import MESSAGES, TOO_LARGE, ApiError
 from clankie.sim.rest.limits import Verdict
 
 log = structlog.get_logger(__name__)
 
 VIA: Final = {"via": "1.1 google"}
 """Discord's own answers come through Google's load balancer. discord.py takes a 429 without it for a ban."""
-_TEXTS: Final = {
-    404: "404: Not Found",
-    405: "405: Method Not Allowed",
-    500: "500: Internal Server Error",
-}
+
+
+_PHRASES: Final = {each.value: each.phrase for each in HTTPStatus}
 
 
 def body_of(error: ApiError) -> dict[str, Any]:
@@ -30,11 +29,6 @@ def body_of(error: ApiError) -> dict[str, Any]:
     if error.errors is not None:
         body["errors"] = error.errors
     return body
-
-
-def status_of(error: ApiError) -> int:
-    """The status of an error. A webhook's wrong token is a failed authentication."""
-    return 401 if error.code == INVALID_WEBHOOK_TOKEN else error.status
 
 
 def limited(verdict: Verdict) -> dict[str, Any]:
@@ -47,12 +41,16 @@ def limited(verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def failed(status: int) -> dict[str, Any]:
+    """The body of a refusal that has no number of its own."""
+    return {"message": f"{status}: {_PHRASES.get(status, 'Error')}", "code": 0}
+
+
 def not_served(_: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]:
     """What is refused before a route is reached: an unknown path, another method, too large a body."""
     if error.status_code == 413:
         return _response(413, {"message": MESSAGES[TOO_LARGE], "code": TOO_LARGE})
-    text = _TEXTS.get(error.status_code, f"{error.status_code}: Bad Request")
-    return _response(error.status_code, {"message": text, "code": 0}, error.headers)
+    return _response(error.status_code, failed(error.status_code), error.headers)
 
 
 def broken(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
@@ -63,7 +61,7 @@ def broken(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]
         error=type(error).__name__,
         exc_info=error,
     )
-    return _response(500, {"message": _TEXTS[500], "code": 0})
+    return _response(500, failed(500))
 
 
 def _response(status: int, body: Any, headers: dict[str, str] | None = None) -> Response[bytes]:

@@ -40,11 +40,9 @@ def delete(api: Api, call: Call) -> None:
 
 
 def _message(api: Api, call: Call) -> Message:
-    application_id, token = _place(call)
     if call.path["message_id"] == ORIGINAL:
-        return api.world.original(application_id, token)
-    interaction = api.world.interaction_by_token(application_id, token)
-    return api.world.message(interaction.channel_id, call.id("message_id"))
+        return api.world.original(*_place(call))
+    return api.world.followup_message(*_place(call), call.id("message_id"))
 
 
 def _place(call: Call) -> tuple[int, str]:
