@@ -1,7 +1,9 @@
 """`clankie say` goes the whole way and says what came of it; every failure ends with what to do."""
 
 import os
+import re
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from clankie.runtime.config import load_config
 from clankie.runtime.credentials import TokenCredential
 from clankie.runtime.errors import ClankieError
 from cli.private import Up, clankie, environ, free_port
+from cli.terminal import terminal
 from conftest import ManualClock
 from connection.stranger import PUBLIC_KEY, plain, stranger
 
@@ -92,20 +95,45 @@ def test_a_turn_that_failed_is_an_error_that_says_what_to_do(running: dict[str, 
     ("arguments", "error"),
     [
         (["hello", "--server", "77"], "no route for server 77"),
-        (["hello", "--server", "1&userId=2"], "that is no server's id"),
-        (["hello", "--as", "person_b"], "that is no message"),
-        ([" "], "that is no message"),
-        (["x" * 16_385], "that is no message"),
+        (["hello", "--server", "1&userId=2"], "--server '1&userId=2' is not a Discord id"),
+        (["hello", "--as", "person_b"], "--as 'person_b' is not a Discord id"),
+        (["hello", "--channel", "general"], "--channel 'general' is not a Discord id"),
+        ([" "], "the message is blank"),
+        (["x" * 16_385], "the message has 16,385 characters"),
+        (["\U0001f99c" * 8_193], "the message has 16,386 characters"),
     ],
-    ids=["unknown server", "no server", "no speaker", "blank", "too long"],
+    ids=["unknown server", "no server", "no speaker", "no channel", "blank", "too long", "wide"],
 )
 def test_what_cannot_be_said_is_told_and_starts_no_turn(
     running: dict[str, str], arguments: list[str], error: str
 ) -> None:
     journal = Path(running["CLANKIE_HOME"]) / "journal"
     before = journal.read_bytes()
-    assert error in told(say(running, *arguments))
+    shown = told(say(running, *arguments))
+    assert error in shown
+    assert "regex" not in shown
     assert journal.read_bytes() == before
+
+
+def test_an_interruption_says_that_the_turn_goes_on_and_how_to_follow_it(
+    running: dict[str, str],
+) -> None:
+    with terminal(["say", "!slow 1 reply late"], running) as screen:
+        journal = Path(running["CLANKIE_HOME"]) / "journal"
+        turns = journal.read_bytes().count(b"start ")
+        until = time.monotonic() + 30
+        while journal.read_bytes().count(b"start ") == turns:
+            assert time.monotonic() < until
+            time.sleep(0.01)  # a file announces nothing
+        screen.interrupt()
+        assert screen.end() == 130
+        shown = screen.shown
+    assert "Traceback" not in shown
+    assert "its turn goes on" in shown
+    (delivery,) = re.findall(r"Next: `clankie trace (discord:\d+)`", shown)
+    until = time.monotonic() + 30
+    while "settled as reply" not in (found := clankie(running, "trace", delivery).stdout):
+        assert time.monotonic() < until, found
 
 
 def test_a_block_is_told_with_its_reason(running: dict[str, str]) -> None:

@@ -5,7 +5,7 @@ Owns the command line. How it gets there is in `say_delivery`.
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -14,6 +14,8 @@ app = typer.Typer(
     add_completion=False,
     help="Send one message to a machine through its fleet and gateway, and print the answer.",
 )
+
+INTERRUPTED: Final = 130
 
 
 @app.command()
@@ -51,8 +53,29 @@ def say(
         sys.stdout.reconfigure(errors="replace")  # half an emoji is a legal answer
     said = Said(text, server=server, channel=channel, speaker=speaker, owner=owner)
 
+    begun: list[str] = []
+
     def began(delivery_id: str) -> None:
+        begun.append(delivery_id)
         if show_id:
             typer.echo(f"delivery {delivery_id}", err=True)
 
-    typer.echo(shown(asyncio.run(deliver(config, said, fleet=fleet, began=began))))
+    try:
+        typer.echo(shown(asyncio.run(deliver(config, said, fleet=fleet, began=began))))
+    except KeyboardInterrupt:
+        _say_what_is_left(begun)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _say_what_is_left(begun: list[str]) -> None:
+    """After Ctrl-C: a turn does not end because nobody waits for it."""
+    if not begun:
+        typer.echo("Interrupted: nothing was sent.", err=True)
+        typer.echo("Next: say it again when you want to.", err=True)
+        return
+    typer.echo("Interrupted: if the machine has the message, its turn goes on.", err=True)
+    typer.echo(
+        f"Next: `clankie trace {begun[0]}` shows what becomes of it; the answer is not kept for you. "
+        "Said again, it is a new message and a new turn.",
+        err=True,
+    )

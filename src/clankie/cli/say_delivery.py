@@ -4,6 +4,7 @@ Owns the event of a message that was typed and not read from Discord. Must not k
 """
 
 import asyncio
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Final
 from clankie.cli.private_ids import EDGE_TOKEN_ID, PRIVATE_SERVER
 from clankie.connection import Connection, FleetPermitRefused, FleetPermits, HttpTransport
 from clankie.connection.fleet_routes import EdgeRoute, FleetRoutes
+from clankie.protocol.channel_turn import MAX_TEXT
 from clankie.protocol.discord_ingress import (
     DiscordIngressEvent,
     DiscordIngressResult,
@@ -19,6 +21,8 @@ from clankie.protocol.discord_ingress import (
     Reply,
 )
 from clankie.protocol.errors import ProtocolError
+from clankie.protocol.js_json import utf16_length
+from clankie.protocol.text import is_blank
 from clankie.runtime.broker import FileBroker
 from clankie.runtime.clock import Clock, SystemClock
 from clankie.runtime.credentials import TokenCredential
@@ -31,6 +35,8 @@ DISCORD_EPOCH_MS: Final = 1_420_070_400_000
 KEY_WAIT_SECONDS: Final = 10.0
 """For a machine that has only begun to register its key."""
 KEY_LOOK_SECONDS: Final = 0.1
+
+_DISCORD_ID: Final = re.compile(r"[0-9]{1,20}")
 
 _FAILURES: Final = {
     "interrupted": (
@@ -87,6 +93,7 @@ async def deliver(
     Raises:
         ClankieError: with the next step; what became of the turn is then not known from here.
     """
+    _check(said)
     token = FileBroker(config.broker_path).get(EDGE_TOKEN_ID, TokenCredential)
     if token is None:
         raise NoEdge(
@@ -106,15 +113,29 @@ async def deliver(
                 event = _event(said, route, clock.now_ms())
                 began(event.delivery_id)
                 return await connection.deliver(event)
-            except ProtocolError as error:
+            except ProtocolError:
                 raise Unsayable(
-                    f"that is no message: {error}",
-                    next_step="Say 1 to 16,384 characters; ids are digits, up to 20.",
+                    "that makes no message that could be sealed",
+                    next_step="Say it in fewer characters.",
                 ) from None
             except FleetPermitRefused as refused:
                 raise FleetRefused(
                     f"the fleet refuses the message, {_why(refused)}", next_step=refused.next_step
                 ) from None
+
+
+def _check(said: Said) -> None:
+    """What was typed, before anything is asked or sent. Raises Unsayable."""
+    for option, typed in (("server", said.server), ("channel", said.channel), ("as", said.speaker)):
+        if typed is not None and _DISCORD_ID.fullmatch(typed) is None:
+            raise Unsayable(
+                f"--{option} {printable(typed)[:40]!r} is not a Discord id",
+                next_step="Give 1 to 20 digits, as Discord's developer mode copies them.",
+            )
+    length = utf16_length(said.text)
+    if is_blank(said.text) or length > MAX_TEXT:
+        how = "is blank" if length <= MAX_TEXT else f"has {length:,} characters"
+        raise Unsayable(f"the message {how}", next_step=f"Say 1 to {MAX_TEXT:,} characters.")
 
 
 def shown(result: DiscordIngressResult) -> str:
