@@ -1,7 +1,7 @@
 """Who may read what a message says (Discord's documentation, "Message Content Intent").
 
-Without the intent an application reads its own messages, those in direct conversations, and those that mention it; of all
-others content, embeds, attachments, components and poll come empty. Owns that rule. Must not know sessions.
+Without the intent an application reads its own messages, those in direct conversations, and those that mention it; of
+all others content, embeds, attachments, components and poll come empty. Owns that rule. Must not know sessions.
 """
 
 from typing import Any, Final

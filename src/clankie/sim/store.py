@@ -137,17 +137,15 @@ def _connect(path: Path) -> sqlite3.Connection:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version == 0:
             connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}COMMIT;")
-        elif version > SCHEMA_VERSION:
-            raise DatabaseTooNew(
-                f"{path} was written by a newer version",
-                next_step="Start that version, or name another file.",
-            )
     except sqlite3.Error as error:
         connection.close()
         raise _damaged(str(path), error) from None
-    except BaseException:
+    if version > SCHEMA_VERSION:
         connection.close()
-        raise
+        raise DatabaseTooNew(
+            f"{path} was written by a newer version",
+            next_step="Start that version, or name another file.",
+        )
     return connection
 
 

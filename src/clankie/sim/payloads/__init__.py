@@ -1,7 +1,7 @@
 """What there is, as Discord's objects: for REST answers and gateway events.
 
-A field that does not apply is absent where discord.py wants it absent, and null where Discord sends null. Ids are strings
-of decimals. Must not know who may see what.
+A field that does not apply is absent where discord.py wants it absent, and null where Discord sends null. Ids are
+strings of decimals. Must not know who may see what.
 """
 
 from clankie.sim.payloads.guilds import (

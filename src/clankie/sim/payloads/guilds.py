@@ -152,7 +152,7 @@ def guild_create(
 def channel(tables: Tables, entity: Channel) -> dict[str, Any]:
     """A channel object of any kind."""
     payload: dict[str, Any] = {"id": str(entity.id), "type": int(entity.type), "flags": 0}
-    if entity.type not in {ChannelType.CATEGORY}:
+    if entity.type is not ChannelType.CATEGORY:
         payload["last_message_id"] = _text(entity.last_message_id)
         payload["last_pin_timestamp"] = iso_or_none(entity.last_pin_at_ms)
     if entity.guild_id is None:

@@ -107,6 +107,8 @@ class Access(State):
         """Whether a dispatch is for a user: a recipient, or a member who may view the channel. Asks for no intent."""
         if dispatch.recipients is not None:
             return user_id in dispatch.recipients
+        if user_id in dispatch.concerns:
+            return True
         if dispatch.guild_id is not None and not self.is_member(dispatch.guild_id, user_id):
             return False
         if dispatch.channel_id is not None:

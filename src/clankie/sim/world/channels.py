@@ -54,7 +54,7 @@ class Channels(Roles):
         """Of those, the ones that the user may see. Raises Unknown (10004)."""
         return [each for each in self.channels(guild_id) if self.can_view(user_id, each.id)]
 
-    def create_channel(
+    def create_channel(  # noqa: PLR0913 - Discord's own fields
         self,
         actor_id: int,
         guild_id: int,
@@ -100,7 +100,7 @@ class Channels(Roles):
         self._publish_channel("CHANNEL_CREATE", channel)
         return channel
 
-    def edit_channel(
+    def edit_channel(  # noqa: PLR0913 - Discord's own fields
         self,
         actor_id: int,
         channel_id: int,
@@ -127,11 +127,8 @@ class Channels(Roles):
             Invalid: 50035.
         """
         before = self._require_editing(actor_id, channel_id, locked=locked, archived=archived)
-        changes: dict[str, Any] = {}
-        if name is not UNSET:
-            changes["name"] = _named(name, before.type)
-        if rate_limit_per_user is not UNSET:
-            changes["rate_limit_per_user"] = rate_limit_per_user
+        changes: dict[str, Any] = {} if name is UNSET else {"name": _named(name, before.type)}
+        plain: dict[str, Any] = {"rate_limit_per_user": rate_limit_per_user}
         if before.thread is not None:
             changes["thread"] = self._edited_thread(
                 before.thread,
@@ -140,20 +137,18 @@ class Channels(Roles):
                 auto_archive_minutes=auto_archive_minutes,
                 invitable=invitable,
             )
-            if applied_tags is not UNSET:
-                changes["applied_tags"] = tuple(applied_tags)
+            plain["applied_tags"] = UNSET if applied_tags is UNSET else tuple(applied_tags)
         else:
-            if topic is not UNSET:
-                changes["topic"] = _topic(topic, before.type)
-            if parent_id is not UNSET:
-                if parent_id is not None and before.guild_id is not None:
-                    self._category(before.guild_id, parent_id)
-                changes["parent_id"] = parent_id
-            for field, value in (("position", position), ("nsfw", nsfw)):
-                if value is not UNSET:
-                    changes[field] = value
-            if overwrites is not UNSET:
-                changes["overwrites"] = tuple(overwrites)
+            if isinstance(parent_id, int) and before.guild_id is not None:
+                self._category(before.guild_id, parent_id)
+            plain |= {
+                "topic": UNSET if topic is UNSET else _topic(topic, before.type),
+                "parent_id": parent_id,
+                "position": position,
+                "nsfw": nsfw,
+                "overwrites": UNSET if overwrites is UNSET else tuple(overwrites),
+            }
+        changes |= {field: value for field, value in plain.items() if value is not UNSET}
         after = replace(before, **changes)
         self._commit(after)
         self._publish_channel(_event(after, "UPDATE"), after)

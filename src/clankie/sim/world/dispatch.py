@@ -22,9 +22,19 @@ class Dispatch:
         channel_id: a hearer may view it. None: the channel is not asked for.
         intent: a session must have asked for one of these; NONE: for nothing.
         recipients: if not None, only these user ids hear it, members or not.
+        concerns: user ids that it is about: they hear it too, whatever they may see, and with GUILDS alone.
     """
 
-    __slots__ = ("_encoded", "channel_id", "data", "event", "guild_id", "intent", "recipients")
+    __slots__ = (
+        "_encoded",
+        "channel_id",
+        "concerns",
+        "data",
+        "event",
+        "guild_id",
+        "intent",
+        "recipients",
+    )
 
     def __init__(
         self,
@@ -35,6 +45,7 @@ class Dispatch:
         channel_id: int | None = None,
         intent: Intent = Intent.NONE,
         recipients: frozenset[int] | None = None,
+        concerns: frozenset[int] = frozenset(),
     ) -> None:
         self.event = event
         self.data = data
@@ -42,6 +53,7 @@ class Dispatch:
         self.channel_id = channel_id
         self.intent = intent
         self.recipients = recipients
+        self.concerns = concerns
         self._encoded: bytes | None = None
 
     @property

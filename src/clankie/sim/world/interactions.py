@@ -179,7 +179,13 @@ class Interactions(Commands):
             permissions=self.permissions_in(actor_id, channel.id),
             app_permissions=self.permissions_in(bot_id, channel.id),
         )
-        self._publish("INTERACTION_CREATE", payload, guild_id=channel.guild_id, recipients=[bot_id])
+        self._publish(
+            "INTERACTION_CREATE",
+            payload,
+            guild_id=channel.guild_id,
+            channel_id=channel.id,
+            recipients=[bot_id],
+        )
         return interaction
 
     def _forgotten(self) -> list[Interaction]:

@@ -129,7 +129,13 @@ class People(Access):
             "guild_id": str(guild_id),
             **payloads.member_with_user(self.tables, member),
         }
-        self._publish("GUILD_MEMBER_UPDATE", data, Intent.GUILD_MEMBERS, guild_id=guild_id)
+        self._publish(
+            "GUILD_MEMBER_UPDATE",
+            data,
+            Intent.GUILD_MEMBERS,
+            guild_id=guild_id,
+            concerns=[user_id],
+        )
 
 
 def _checked(name: str, field: str) -> str:

@@ -78,7 +78,7 @@ class Posted(Drafts):
         return after, joined
 
     def _publish_joined(self, thread: Channel, joined: ThreadMember) -> None:
-        """A thread has one more follower: they hear it as theirs, who asked for members hears it as a change."""
+        """A thread has one more follower: they hear it, and whoever asked for members."""
         member = payloads.thread_member(thread.id, joined)
         guild_id = thread.guild_id
         if guild_id is None or thread.thread is None:
@@ -102,6 +102,7 @@ class Posted(Drafts):
             Intent.GUILD_MEMBERS,
             guild_id=guild_id,
             channel_id=thread.id,
+            concerns=[joined.user_id],
         )
 
     def _publish_message(self, event: str, message: Message) -> None:

@@ -79,6 +79,7 @@ class State:
         guild_id: int | None = None,
         channel_id: int | None = None,
         recipients: Iterable[int] | None = None,
+        concerns: Iterable[int] = (),
     ) -> None:
         """Tell the listeners. Of a server that is out, nobody hears but those named."""
         if recipients is None and guild_id is not None and self.tables.guilds[guild_id].outage:
@@ -90,6 +91,7 @@ class State:
             channel_id=channel_id,
             intent=intent,
             recipients=None if recipients is None else frozenset(recipients),
+            concerns=frozenset(concerns),
         )
         for listener in list(self._listeners.values()):
             listener(dispatch)

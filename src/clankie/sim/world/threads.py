@@ -193,21 +193,14 @@ class Threads(Reactions):
             "member_count": len(left),
             "removed_member_ids": [str(user_id)],
         }
-        self._publish(
-            "THREAD_MEMBERS_UPDATE",
-            data,
-            Intent.GUILDS,
-            guild_id=thread.guild_id,
-            recipients=[user_id],
-        )
         self._commit(replace(thread, thread=replace(state, members=left)))
-        others = Intent.GUILD_MEMBERS
         self._publish(
             "THREAD_MEMBERS_UPDATE",
             data,
-            others,
+            Intent.GUILD_MEMBERS,
             guild_id=thread.guild_id,
             channel_id=thread_id,
+            concerns=[user_id],
         )
 
     def thread_members(self, thread_id: int) -> tuple[ThreadMember, ...]:

@@ -6,7 +6,7 @@ One object with flat methods. Each part of them is a class in a file of its own,
     Access        who may do what where                     Webhooks
     People        people, direct conversations              Commands      application commands
     Applications  bots, tokens, session starts              Interactions  how they begin
-    Guilds        servers, members, outages                 Responses     how they are answered
+    Guilds        servers, members, outages                 Responses     how they are answered; Voice, its states
     Roles, Channels, Messages (on Drafts and Posted), Edits (and pins), Reactions: what their names say
 
 It is used from one event loop, and every method is synchronous. A method that changes something checks what the actor
@@ -15,12 +15,12 @@ dispatches it to whoever subscribed. Must not know sockets, HTTP or who listens.
 """
 
 from clankie.sim.world.dispatch import Dispatch
-from clankie.sim.world.responses import Responses
+from clankie.sim.world.voice import Voice
 
 __all__ = ["Dispatch", "World"]
 
 
-class World(Responses):
+class World(Voice):
     """Who and what there is.
 
     Args:
