@@ -76,6 +76,11 @@ export function messageActs(page) {
       if (element.isConnected) element.disabled = item.disabled ?? false;
     },
     useCommand: (command, options) => interacted(() => api.post(`/channels/${channel().id}/commands/${command.id}`, { as: as(), options })),
+    async readCommands(place = channel()) {
+      if (!can("commands", place)) return;
+      const found = await trying(() => api.get(`/channels/${place.id}/commands`, { as: as() }));
+      if (found) state.commands.set(place.id, found.commands);
+    },
     complete: async (command, options) => (await trying(() => api.post(`/channels/${channel().id}/commands/${command.id}/suggestions`, { as: as(), options })))?.choices,
     menu(message, anchor) {
       const mine = message.author.id === as();

@@ -96,6 +96,7 @@ async function openChannel(id, messageId = null) {
     return;
   }
   page.list.show({ at: messageId, unreadAfter: seen });
+  acts.readCommands(place);
   if (!messageId && !matchMedia("(pointer: coarse)").matches) page.composer.focus();
 }
 

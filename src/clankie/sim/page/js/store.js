@@ -29,6 +29,7 @@ export const state = {
   roles: new Map(),
   place: { channelId: null },
   unread: new Map(), // channel id -> {count, mentioned}
+  commands: new Map(), // channel id -> the commands one can use there
   typing: new Map(), // channel id -> Map(user id -> when it ends, ms)
   connected: true,
 };

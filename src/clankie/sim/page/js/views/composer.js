@@ -124,7 +124,7 @@ export class Composer {
     this.note.hidden = may;
     this.note.textContent = place?.thread_metadata?.locked ? "This thread is locked." : `${state.users.get(state.meId)?.global_name ?? "You"} may read here, and not write.`;
     this.attach.hidden = !can("attach");
-    this.slashButton.hidden = !commandsFor(place).length;
+    this.slashButton.hidden = !can("commands");
   }
 
   #key(event) {
@@ -147,12 +147,8 @@ export class Composer {
   #suggest() {
     const { value, selectionStart: caret } = this.area;
     if (value.startsWith("/") && !value.includes("\n")) {
-      const query = value.slice(1).toLowerCase();
-      const found = commandsFor(channel()).filter((command) => command.title.toLowerCase().includes(query));
-      found.sort((a, b) => Number(b.title.startsWith(query)) - Number(a.title.startsWith(query)));
-      this.suggestions.show(found.slice(0, 12).map((command) => ({
-        label: `/${command.title}`, detail: `${command.description} · ${command.botName}`, node: icon("slash"), value: command,
-      })), (command) => this.#enterCommand(command));
+      if (value === "/") this.acts.readCommands().then(() => { if (this.area.value === "/") this.#suggestCommands(""); });
+      this.#suggestCommands(value.slice(1).toLowerCase());
       return;
     }
     const word = wordAt(value, caret);
@@ -166,6 +162,14 @@ export class Composer {
       this.area.focus();
       this.#grow();
     });
+  }
+
+  #suggestCommands(query) {
+    const found = commandsFor(channel()).filter((command) => command.title.toLowerCase().includes(query));
+    found.sort((a, b) => Number(b.title.startsWith(query)) - Number(a.title.startsWith(query)));
+    this.suggestions.show(found.slice(0, 12).map((command) => ({
+      label: `/${command.title}`, detail: `${command.description} · ${command.botName}`, node: icon("slash"), value: command,
+    })), (command) => this.#enterCommand(command));
   }
 
   #enterCommand(command) {

@@ -9,9 +9,7 @@ const COMPLETE_AFTER_MS = 250;
 
 /** The commands one can use in a place; each subcommand is an entry of its own. */
 export function commandsFor(place) {
-  if (!place || !state.world) return [];
-  const key = place.guild_id ?? place.id;
-  return (state.world.commands[key] ?? []).filter((command) => (command.type ?? 1) === 1).flatMap((command) => leaves(command));
+  return (state.commands.get(place?.id) ?? []).filter((command) => (command.type ?? 1) === 1).flatMap((command) => leaves(command));
 }
 
 function leaves(command) {
