@@ -171,18 +171,18 @@ class Connection:
         self._send(frame(Op.HEARTBEAT_ACK))
 
     def _identify(self, data: dict[str, Any]) -> None:
-        """Begin a session: 1. the token, 2. the shard, 3. the intents, 4. the day's starts."""
+        """Begin a session: 1. the token, 2. the shard, 3. the intents, 4. what else, 5. the day's starts."""
         application = self._authenticate(data.get("token"))  # 1
         shard = _shard(data.get("shard", [0, 1]))  # 2
         intents = _intents(data.get("intents"))  # 3
         if intents & Intent.PRIVILEGED & ~application.privileged:
             raise _Ends(Close.DISALLOWED_INTENTS)
-        if not self._world.spend_session_start(application.id):  # 4
-            raise _Ends(Close.AUTHENTICATION_FAILED)
-        self.packing.pack_large = data.get("compress") is True
-        threshold = data.get("large_threshold", SMALL_THRESHOLD)
+        threshold = data.get("large_threshold", SMALL_THRESHOLD)  # 4
         if not isinstance(threshold, int) or not SMALL_THRESHOLD <= threshold <= LARGE_THRESHOLD:
             raise _Ends(Close.DECODE_ERROR)
+        if not self._world.spend_session_start(application.id):  # 5
+            raise _Ends(Close.AUTHENTICATION_FAILED)
+        self.packing.pack_large = data.get("compress") is True
         session = self._sessions.start(
             application, intents=intents, shard=shard, large_threshold=threshold
         )
@@ -336,6 +336,6 @@ def _shard(value: object) -> tuple[int, int]:
 
 
 def _intents(value: object) -> Intent:
-    if not isinstance(value, int) or isinstance(value, bool) or value & ~Intent.ALL or value < 0:
+    if not isinstance(value, int) or isinstance(value, bool) or value & ~int(Intent.ALL):
         raise _Ends(Close.INVALID_INTENTS)
     return Intent(value)

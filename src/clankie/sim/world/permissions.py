@@ -49,9 +49,18 @@ class Permissions(enum.IntFlag):
     SEND_MESSAGES_IN_THREADS = 1 << 38
     USE_EMBEDDED_ACTIVITIES = 1 << 39
     MODERATE_MEMBERS = 1 << 40
+    VIEW_CREATOR_MONETIZATION_ANALYTICS = 1 << 41
+    USE_SOUNDBOARD = 1 << 42
+    CREATE_EXPRESSIONS = 1 << 43
+    CREATE_EVENTS = 1 << 44
+    USE_EXTERNAL_SOUNDS = 1 << 45
+    SEND_VOICE_MESSAGES = 1 << 46
+    SET_VOICE_CHANNEL_STATUS = 1 << 48
     SEND_POLLS = 1 << 49
+    USE_EXTERNAL_APPS = 1 << 50
     PIN_MESSAGES = 1 << 51
-    ALL = (1 << 41) - 1 | 1 << 49 | 1 << 51
+    BYPASS_SLOWMODE = 1 << 52
+    ALL = (1 << 47) - 1 | 31 << 48
 
 
 DEFAULT_EVERYONE: Final = (
@@ -73,6 +82,7 @@ DEFAULT_EVERYONE: Final = (
     | Permissions.CREATE_PRIVATE_THREADS
     | Permissions.USE_EXTERNAL_STICKERS
     | Permissions.SEND_MESSAGES_IN_THREADS
+    | Permissions.SEND_VOICE_MESSAGES
     | Permissions.SEND_POLLS
 )
 """What @everyone has in a new server: as a new server of Discord's, without the right to mention everyone."""
