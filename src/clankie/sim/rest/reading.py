@@ -12,6 +12,7 @@ from litestar import Request
 from litestar.datastructures import UploadFile
 from litestar.enums import RequestEncodingType
 from litestar.exceptions import ClientException
+from litestar.exceptions.http_exceptions import RequestEntityTooLarge
 
 from clankie.sim.errors import MESSAGES, TOO_LARGE, ApiError
 from clankie.sim.rest.forms import invalid
@@ -67,8 +68,10 @@ async def read_body(request: Request[Any, Any, Any]) -> Body:
 async def _multipart(request: Request[Any, Any, Any]) -> Body:
     try:
         form = await request.form()
-    except (ClientException, UnicodeDecodeError):
-        raise ApiError(400, 50035, "Invalid Form Body: the multipart body does not parse") from None
+    except (ClientException, UnicodeDecodeError) as error:
+        if isinstance(error, RequestEntityTooLarge):
+            raise
+        raise invalid((), "MULTIPART_PARSE", "The multipart body does not parse.") from None
     fields: Any = {}
     files: dict[int, File] = {}
     for name, value in sorted(form.multi_items(), key=lambda item: item[0]):

@@ -39,7 +39,17 @@ def add_reaction(api: Api, call: Call) -> None:
 
 def remove_reaction(api: Api, call: Call) -> None:
     api.world.remove_reaction(
-        call.actor_id, call.id("channel_id"), call.id("message_id"), _emoji(call), call.user_id()
+        call.actor_id,
+        call.id("channel_id"),
+        call.id("message_id"),
+        _emoji(call),
+        call.id("user_id"),
+    )
+
+
+def remove_own_reaction(api: Api, call: Call) -> None:
+    api.world.remove_reaction(
+        call.actor_id, call.id("channel_id"), call.id("message_id"), _emoji(call), call.actor_id
     )
 
 
@@ -78,5 +88,6 @@ ROUTES: Final = (
     Route("GET", _ONE, list_reactors, major=_CHANNEL),
     Route("DELETE", _ONE, clear_reactions_of, REACTIONS, _CHANNEL),
     Route("PUT", _ONE + "/@me", add_reaction, REACTIONS, _CHANNEL),
+    Route("DELETE", _ONE + "/@me", remove_own_reaction, REACTIONS, _CHANNEL),
     Route("DELETE", _ONE + "/{user_id:str}", remove_reaction, REACTIONS, _CHANNEL),
 )
