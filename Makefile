@@ -16,6 +16,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 RUN := $(VENV)/.clankie-run
 DEV := $(VENV)/.clankie-dev
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+# A step that takes long, and may be interrupted: the traceback that Python ends with then helps nobody.
+STEP = errors=$$(mktemp); \
+	trap 'rm -f "$$errors"; echo "Interrupted. Next: the same make again, which goes on from here." >&2; exit 130' INT; \
+	$(1) 2>"$$errors" || { cat "$$errors" >&2; rm -f "$$errors"; exit 1; }; rm -f "$$errors"
 
 .PHONY: help setup demo test check bench soak trace lock
 .NOTPARALLEL:
@@ -55,14 +59,14 @@ lock:
 
 $(RUN): requirements/run.txt pyproject.toml | $(BIN)/python
 	echo "Installing what Clankie runs on into $(VENV) (once)"
-	$(PIP) install --no-compile --require-hashes --requirement requirements/run.txt
-	$(PIP) install --no-deps --no-build-isolation --editable .
+	$(call STEP,$(PIP) install --no-compile --require-hashes --requirement requirements/run.txt)
+	$(call STEP,$(PIP) install --no-deps --no-build-isolation --editable .)
 	touch $@
 
 $(DEV): requirements/dev.txt pyproject.toml | $(BIN)/python
 	echo "Installing what the tests and checks need into $(VENV) (once)"
-	$(PIP) install --no-compile --require-hashes --requirement requirements/dev.txt
-	$(PIP) install --no-deps --no-build-isolation --editable .
+	$(call STEP,$(PIP) install --no-compile --require-hashes --requirement requirements/dev.txt)
+	$(call STEP,$(PIP) install --no-deps --no-build-isolation --editable .)
 	touch $@ $(RUN)
 
 $(BIN)/python:
@@ -75,4 +79,4 @@ $(BIN)/python:
 	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "$(PYTHON) has no venv module; Debian and Ubuntu package it apart."; \
 	  echo "Next: apt-get install python3-venv"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(call STEP,$(PYTHON) -m venv $(VENV))

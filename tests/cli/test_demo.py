@@ -89,6 +89,18 @@ def test_without_a_terminal_it_plays_its_script_and_every_claim_holds(
     assert left_behind(environ) == []
 
 
+def test_where_there_is_no_room_for_a_table_its_cells_are_below_each_other(
+    environ: dict[str, str],
+) -> None:
+    done = played(environ, COLUMNS="30")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert max(map(len, done.stdout.splitlines())) <= 30
+    assert "│" not in done.stdout
+    words = " ".join(done.stdout.split())
+    for shown in (MESSAGE, "body ← by its tunnel", "gateway ← ", "409", "turns 1"):
+        assert shown in words
+
+
 def test_a_terminal_that_knows_no_such_characters_gets_others(environ: dict[str, str]) -> None:
     done = played(environ, PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")

@@ -8,6 +8,7 @@ from typing import Final
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +20,8 @@ PARTIES: Final = (
     ("gateway", "carries; all that it sees", "yellow"),
     ("body", "the owner's machine", "green"),
 )
+NARROWEST: Final = 60
+"""Columns. In less, a table would be all borders: its cells are written below each other."""
 WIDEST: Final = 160
 """Columns. Wider, the eye loses the row."""
 
@@ -45,7 +48,12 @@ class Screen:
         self._console.print(Text(printable(text), style="bold"))
 
     def journey(self, rows: Sequence[JourneyRow]) -> None:
-        """The four parties side by side; time goes down."""
+        """The four parties side by side, where there is room for it; time goes down."""
+        if self._console.width < NARROWEST:
+            for row in rows:
+                for (name, _, colour), cell in zip(PARTIES, row, strict=True):
+                    self._paragraph(name, f"bold {colour}", cell)
+            return
         table = Table(box=box.ROUNDED, show_lines=True, expand=True)
         for name, what, colour in PARTIES:
             head = Text.assemble((name, f"bold {colour}"), "\n", (what, "dim"))
@@ -56,6 +64,12 @@ class Screen:
 
     def attempts(self, rows: Sequence[Row]) -> None:
         """What was tried, what came back, how many turns the captain has begun for it."""
+        if self._console.width < NARROWEST:
+            for tried, came_back, turns in rows:
+                self._paragraph("tried", "bold", tried)
+                self._paragraph("came back", "dim", came_back)
+                self._paragraph("turns", "dim", turns)
+            return
         table = Table(box=box.ROUNDED, expand=True)
         table.add_column("tried", ratio=1, overflow="fold")
         table.add_column("came back", ratio=1, overflow="fold")
@@ -68,6 +82,12 @@ class Screen:
         """A claim, and whether it holds."""
         mark = ("  ok ", "bold green") if holds else ("  NOT TRUE ", "bold red")
         self._console.print(Text.assemble(mark, " ", claim))
+
+    def _paragraph(self, name: str, style: str, text: str) -> None:
+        """A cell of a table that there is no room for."""
+        if text:
+            self._console.print(Text(name, style=style))
+            self._console.print(Padding(Text(text), (0, 0, 0, 2)))
 
     def prompt(self) -> None:
         """Where a person types."""
