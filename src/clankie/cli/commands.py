@@ -33,6 +33,7 @@ COMMANDS: Final = (
     Row("body", "the owner's machine: verify, admit, answer sealed", "clankie body serve"),
     Row("fleet", "accounts, machines, routes, limits, and the keys that sign permits"),
     Row("gateway", "carry sealed envelopes to bodies that dialled in"),
+    Row("sim", "a simulated Discord with a page to chat in, for any discord.py bot", "clankie sim"),
     Row("trace", "what each role here knows of one delivery"),
     Row("doctor", "examine keys, store, clock, permissions and ports", "clankie doctor"),
     Row("config", "show each setting, its value, and where that came from", "clankie config show"),

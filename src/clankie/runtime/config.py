@@ -178,11 +178,13 @@ class _Loading:
                 origin, f"{key} is {redact(repr(host))}; expected {SETTINGS[key].expected}"
             )
             return
-        if not address.is_loopback and values[f"{section}.expose"] is False:
+        expose = f"{section}.expose"
+        if not address.is_loopback and not values.get(expose, False):
+            otherwise = f", or set {expose} = true if that is what you want"
             self._problem(
                 origin,
                 f"{key} {host} can be reached from other machines; "
-                f"keep 127.0.0.1, or set {section}.expose = true if that is what you want",
+                f"keep 127.0.0.1{otherwise if expose in values else ''}",
             )
 
     def _from_text(self, wanted: type, value: Any) -> Any:

@@ -156,6 +156,19 @@ class FleetConfig(_Section, frozen=True, kw_only=True):
     grace_seconds: Seconds = 10.0
 
 
+class SimConfig(_Section, frozen=True, kw_only=True):
+    """`[sim]`: the simulated Discord, for tests and for trying things.
+
+    Attributes:
+        host, port: where page, REST, gateway and files are, all on one port. Loopback only: whoever reaches it is let in.
+        state: the file that its servers, people and messages survive in; without one they end with the process.
+    """
+
+    host: Host = "127.0.0.1"
+    port: Port = 8792
+    state: Location | None = None
+
+
 class CaptainConfig(_Section, frozen=True, kw_only=True):
     """`[captain]`: which captain answers, and its own options, which it validates itself."""
 
@@ -183,6 +196,7 @@ class Config(_Section, frozen=True, kw_only=True):
     body: BodyConfig
     gateway: GatewayConfig
     fleet: FleetConfig
+    sim: SimConfig
     captain: CaptainConfig
     log: LogConfig
     metrics: MetricsConfig

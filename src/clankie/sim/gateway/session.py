@@ -42,6 +42,7 @@ class Session:
     Attributes:
         seq: number of the last event.
         detached_at: when its socket went, by the monotonic clock; None while it has one.
+        beaten_at: its client's last heartbeat, by the same clock; None before the first.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Session:
         self.large_threshold = large_threshold
         self.seq = 0
         self.detached_at: float | None = None
+        self.beaten_at: float | None = None
         self._world = world
         self._faults = faults
         self._send: Sender | None = None

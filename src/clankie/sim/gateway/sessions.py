@@ -39,6 +39,10 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def connected(self) -> list[Session]:
+        """Those that hold a socket, for whoever shows them."""
+        return [each for each in self._sessions.values() if each.detached_at is None]
+
     def close(self) -> None:
         """Hear nothing any more."""
         for end in self._ends:

@@ -16,7 +16,7 @@ export function showFinder(openChannel) {
       list.show(found.map((place) => ({ label: channelName(place), detail: guildOf(place)?.name ?? "direct message", node: icon(place.type === TYPE.dm ? "at" : kindIcon(place)), value: place.id })), (id) => { close(); openChannel(id); });
     };
     input.addEventListener("input", draw);
-    input.addEventListener("keydown", (event) => list.key(event));
+    input.addEventListener("keydown", (event) => { if (event.key !== "Escape") list.key(event); }); // Escape leaves the dialog
     setTimeout(draw);
     return box;
   });

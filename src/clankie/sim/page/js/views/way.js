@@ -82,7 +82,7 @@ export class Way {
           h("time", { datetime: new Date(hop.atMs).toISOString(), title: new Date(hop.atMs).toLocaleString(), text: index ? `+${since(hop.atMs - first)}` : clock(new Date(hop.atMs)) })),
         h("p", { class: "hop-what", text: hop.what }),
         hop.detail && h("p", { class: "hop-detail", text: hop.detail })))),
-      notes.map((note) => h("div", { class: "way-note" }, icon("way"), h("div", {}, h("p", { text: note.text }), note.next && h("p", { class: "muted" }, "Next: ", note.command ? h("code", { text: note.command }) : note.next)))));
+      notes.map((note) => h("div", { class: "way-note" }, icon("way"), h("div", {}, h("p", { text: note.text }), note.next && h("p", { class: "muted" }, "Next: ", note.command ? h("code", { text: note.next }) : note.next)))));
   }
 }
 
