@@ -93,7 +93,7 @@ async def busy(port: int, seed: str) -> None:
     """One host behind its connector, and the same handler behind a port of its own."""
     key = Ed25519PrivateKey.from_seed(bytes.fromhex(seed))
 
-    async def fresh() -> str:
+    async def fresh(_refused: str | None) -> str:
         return credential(key, 0)
 
     async def handle(_body: bytes, _prefer: str) -> Response:

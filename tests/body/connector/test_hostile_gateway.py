@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from body.connector.hosts import Hosts, Ingress, RawGateway, Tunnel
+from clankie.body.connector.connector import Connector
 from clankie.body.connector.contracts import ConnectorState, Response
 from clankie.protocol.gateway_frames import MAX_EXCHANGES
 from conftest import ManualClock
@@ -280,6 +281,22 @@ async def test_a_tunnel_serves_on_until_one_with_the_newer_credential_is_open(
     await newer.ask(b"abc")
     assert (await newer.answer())[3] == b"cba"
     assert connector.state().state == "connected"
+
+
+async def test_a_credential_that_was_renewed_for_the_dial_itself_moves_nothing(
+    raw_gateway: RawGateway, hosts: Hosts
+) -> None:
+    made: list[Connector] = []
+
+    async def credential(_refused: str | None) -> str:
+        made[0].renewed()
+        return "fresh"
+
+    made.append(hosts.start(raw_gateway.origin, credential=credential))
+    tunnel = await raw_gateway.tunnel()
+    await tunnel.ask(b"abc")
+    assert (await tunnel.answer())[3] == b"cba"
+    assert len(raw_gateway.dials) == 1
 
 
 async def test_a_gateway_that_never_closes_older_tunnels_is_left_with_two(

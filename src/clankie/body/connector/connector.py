@@ -142,8 +142,8 @@ class Connector:
         return 0.0 if last is None else self._lost(last)
 
     async def _dial(self, refused: str | None, *, takes_over: bool = False) -> Tunnel:
-        self._renewed.clear()
         credential = await self._ask_credential(refused)
+        self._renewed.clear()  # after, since asking may have renewed it
         try:
             socket = await dial(
                 self._url,
