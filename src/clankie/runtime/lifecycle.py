@@ -8,10 +8,11 @@ Owns the signals and the event loop. Must not know what a role does.
 """
 
 import asyncio
+import gc
 import os
 import resource
 import signal
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, Protocol
 
 import structlog
@@ -21,6 +22,7 @@ from clankie.runtime.errors import ClankieError
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 OPEN_FILES: Final = 65_536  # connections and files a role may have open, where the system allows it
+OBJECTS_BETWEEN_COLLECTIONS: Final = 10_000  # at some hundred bytes each, 2 MB of cycles at most
 SIGNALS_THAT_KILL: Final = 3
 
 _log = structlog.get_logger(__name__)
@@ -91,8 +93,13 @@ class Shutdown:
         self.request()
 
 
-async def live(role: Role, grace_seconds: float, shutdown: Shutdown) -> None:
-    """Start the role, wait for the wish to stop, stop it.
+async def live(
+    role: Role,
+    grace_seconds: float,
+    shutdown: Shutdown,
+    started: Callable[[], None] = lambda: None,
+) -> None:
+    """Start the role, call `started`, wait for the wish to stop, stop it.
 
     Raises:
         ClankieError: it did not start, or could not go on.
@@ -102,6 +109,7 @@ async def live(role: Role, grace_seconds: float, shutdown: Shutdown) -> None:
     except BaseException:
         await role.stop(0)
         raise
+    started()
     await shutdown.requested()
     _log.info("stopping", grace_seconds=grace_seconds)
     if not await _completes(role.stop(grace_seconds), unless=shutdown.hurried()):
@@ -128,7 +136,7 @@ async def _with_signals(role: Role, grace_seconds: float) -> None:
     for number in SIGNALS:
         loop.add_signal_handler(number, shutdown.on_signal, number)
     try:
-        await live(role, grace_seconds, shutdown)
+        await live(role, grace_seconds, shutdown, _spare_the_collector)
     finally:
         for number in SIGNALS:
             loop.remove_signal_handler(number)
@@ -150,6 +158,17 @@ async def _completes(work: Coroutine[Any, Any, None], *, unless: Coroutine[Any, 
     finally:
         running.cancel()
         interrupt.cancel()
+
+
+def _spare_the_collector() -> None:
+    """Let the cyclic garbage collector leave alone what was loaded, and look for new cycles less often.
+
+    A request makes some hundred objects and hardly a cycle: Python's default, a look every 700 objects, took 6 to 9
+    hundredths of an admission's CPU time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
 
 
 def _raise_open_files_limit() -> None:
