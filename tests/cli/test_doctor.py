@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from body.doctor.support import snapshot
 from body.homes import write_bootstrap
+from clankie.runtime.broker import FileBroker
+from cli.private import Up, clankie, environ
 
 
 def doctor(home: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
@@ -60,3 +63,57 @@ def test_a_wrong_configuration_is_said_before_anything_is_examined(home: Path) -
     assert (done.returncode, done.stdout) == (1, "")
     assert "CLANKIE_BODY_PORT" in done.stderr
     assert "Next:" in done.stderr
+
+
+def told(environ: dict[str, str], subject: str) -> list[str]:
+    """The lines about one role, with their levels."""
+    done = clankie(environ, "doctor")
+    assert done.stderr == ""
+    return [
+        " ".join(line.split()) for line in done.stdout.splitlines() if f" {subject} " in line[:20]
+    ]
+
+
+def test_a_fleet_and_a_gateway_are_examined_while_they_run_and_after(tmp_path: Path) -> None:
+    up = Up(environ(tmp_path / "home"))
+    up.start()
+    try:
+        port = up.environ["CLANKIE_FLEET_PORT"]
+        assert told(up.environ, "fleet")[-1] == f"ok fleet answers on port {port} (fleet.port)"
+        port = up.environ["CLANKIE_GATEWAY_LOCAL_PORT"]
+        assert told(up.environ, "gateway") == [
+            f"ok gateway answers on port {port} (gateway.local_port)"
+        ]
+        moved = up.environ | {"CLANKIE_FLEET_PORT": "1", "CLANKIE_GATEWAY_LOCAL_PORT": "0"}
+        assert told(moved, "fleet")[-1].startswith("warn fleet runs, and nothing of its kind")
+        assert "gateway.local_port is 0" in told(moved, "gateway")[0]
+    finally:
+        assert up.stop() == 0
+    before = snapshot(tmp_path / "home")
+    lines = told(up.environ, "fleet")
+    assert "ok fleet does not run; its store opens, with schema 0001" in lines
+    assert lines[-1].startswith("ok fleet its keys are the broker's")
+    (line,) = told(up.environ, "gateway")
+    assert line.startswith("ok gateway does not run; it would begin with the fleet's keys")
+    assert snapshot(tmp_path / "home") == before
+
+
+def test_a_fleets_store_without_its_keys_fails(tmp_path: Path) -> None:
+    settings = environ(tmp_path / "home")
+    assert clankie(settings, "fleet", "account", "add", "owner").returncode == 0
+    broker = FileBroker(tmp_path / "home" / "broker" / "credentials.json")
+    (signing,) = (kept for kept in broker.kinds() if "signing" in kept)
+    broker.delete(signing)
+    assert "fail fleet the broker has no signing key" in told(settings, "fleet")[-1]
+    broker.path.unlink()
+    assert "fail fleet its store belongs to a fleet with other keys" in told(settings, "fleet")[-1]
+
+
+def test_a_gateway_without_a_fleet_needs_keys_that_can_be_read(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    keys = home / "gateway" / "verify-keys.json"
+    keys.parent.mkdir(mode=0o700, parents=True)
+    home.chmod(0o700)
+    keys.write_text("none")
+    (line,) = told(environ(home), "gateway")
+    assert line.startswith(f"fail gateway {keys} holds no verify keys")

@@ -64,7 +64,7 @@ class FleetStore(Generic[ItemT]):
         Raises:
             DatabaseRefused: what is wrong with the database, or that it was made with another audit key.
         """
-        fingerprint = base64url.encode(sha256(_FINGERPRINT_DOMAIN + audit_key))
+        fingerprint = audit_fingerprint(audit_key)
 
         async def prepare(database: Database) -> None:
             await bring_up_to_date(database, SCHEMA)
@@ -138,6 +138,11 @@ class FleetStore(Generic[ItemT]):
         if self._writer is not None:
             await self._writer.close()
         await self.database.close()
+
+
+def audit_fingerprint(audit_key: bytes) -> str:
+    """43 characters by which a store knows its audit key, and that give it not away."""
+    return base64url.encode(sha256(_FINGERPRINT_DOMAIN + audit_key))
 
 
 def _claim(connection: Connection, fingerprint: str) -> str | None:

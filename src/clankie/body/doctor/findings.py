@@ -22,7 +22,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was found.
 
     Attributes:
-        subject: the part: `permissions`, `bootstrap`, `keys`, `store`, `clock`, `port` or `captain`.
+        subject: the part: `permissions`, `bootstrap`, `keys`, `store`, `clock`, `port` or `captain` of a body; or
+            another role.
         level: how bad it is.
         text: what was found; no secret is in it.
         next_step: what the reader does now; empty when there is nothing to do.

@@ -73,22 +73,27 @@ def examine_facts(facts: StoreFacts | None, broker: Broker) -> Iterator[Finding]
     yield _keys(facts, broker)
 
 
-def examine_room(path: Path) -> Finding:
-    """Whether the disk under a SQLite store has room and may be written."""
+def examine_room(path: Path, setting: str = "body.store") -> Finding:
+    """Whether the disk under a SQLite store has room and may be written.
+
+    Args:
+        setting: which names the store.
+    """
+    subject = _SUBJECT if setting == "body.store" else setting.partition(".")[0]
     place = next(folder for folder in path.absolute().parents if folder.exists())
     if not os.access(place, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         return fail(
-            _SUBJECT,
+            subject,
             f"{place} cannot be written",
-            "Make it writable for this user, or set body.store to another place.",
+            f"Make it writable for this user, or set {setting} to another place.",
         )
     free = shutil.disk_usage(place).free
     text = f"the disk under {place} has {free // _MIB} MiB free"
     if free < LEAST_FREE_BYTES:
-        return fail(_SUBJECT, text, "Make room: without it new deliveries are refused.")
+        return fail(subject, text, "Make room: without it new deliveries are refused.")
     if free < COMFORTABLE_FREE_BYTES:
-        return warn(_SUBJECT, text, "Make room before it runs out.")
-    return ok(_SUBJECT, text)
+        return warn(subject, text, "Make room before it runs out.")
+    return ok(subject, text)
 
 
 def _keys(facts: StoreFacts, broker: Broker) -> Finding:
