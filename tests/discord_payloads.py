@@ -147,17 +147,23 @@ def command(
     name: str = "ask", options: list[Json] | None = None, *, dm: bool = False, **more: Any
 ) -> Json:
     """An INTERACTION_CREATE of a slash command."""
-    who: Json = {"user": user()} if dm else {"member": {"user": user(), "roles": []}, "guild_id": GUILD}
-    return {
-        "id": MESSAGE,
-        "application_id": "1000",
-        "type": 2,
-        "token": "a-token-of-an-interaction",
-        "version": 1,
-        "channel_id": CHANNEL,
-        "channel": {"id": CHANNEL, "type": 1 if dm else 0},
-        "data": {"id": "9001", "name": name, "type": 1, "options": options or []},
-    } | who | more
+    who: Json = (
+        {"user": user()} if dm else {"member": {"user": user(), "roles": []}, "guild_id": GUILD}
+    )
+    return (
+        {
+            "id": MESSAGE,
+            "application_id": "1000",
+            "type": 2,
+            "token": "a-token-of-an-interaction",
+            "version": 1,
+            "channel_id": CHANNEL,
+            "channel": {"id": CHANNEL, "type": 1 if dm else 0},
+            "data": {"id": "9001", "name": name, "type": 1, "options": options or []},
+        }
+        | who
+        | more
+    )
 
 
 def read(payload: Json, around: Surroundings = AROUND) -> InboundMessage:

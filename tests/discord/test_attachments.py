@@ -64,8 +64,16 @@ def test_the_declared_type_decides_and_the_name_only_without_one(
 
 @pytest.mark.parametrize(
     ("size", "taken"),
-    [(1, True), (MAX_ATTACHMENT_BYTES, True), (MAX_ATTACHMENT_BYTES + 1, False), (0, False)]
-    + [("10", False), (None, False), (True, False), (1.5, False)],
+    [
+        (1, True),
+        (MAX_ATTACHMENT_BYTES, True),
+        (MAX_ATTACHMENT_BYTES + 1, False),
+        (0, False),
+        ("10", False),
+        (None, False),
+        (True, False),
+        (1.5, False),
+    ],
 )
 def test_the_declared_size_is_within_the_contracts_bounds(size: Any, taken: bool) -> None:
     assert chosen(image("1", size=size)) == (["1"] if taken else [], 0 if taken else 1)

@@ -94,7 +94,12 @@ TABLE: Final[dict[str, tuple[InboundMessage, Because | None, Because | None, Bec
         NO,
         ANY,
     ),
-    "reply-to-somebody-else": (read(reply(to=earlier(author=user(OTHER)), pinged=False)), NO, NO, NO),
+    "reply-to-somebody-else": (
+        read(reply(to=earlier(author=user(OTHER)), pinged=False)),
+        NO,
+        NO,
+        NO,
+    ),
     "reply-to-themselves": (read(reply(to=earlier(), pinged=False)), NO, NO, ANY),
     "slash": (slash(), SLASH, SLASH, SLASH),
     "plain": (read(message()), NO, NO, ANY),
@@ -318,7 +323,9 @@ def test_two_messages_of_the_same_words_are_two_deliveries_and_one_twice_is_one(
 # Edits
 
 
-def edited(payload: Json, content: str | None = None, **more: Json | list[Json] | str) -> InboundMessage:
+def edited(
+    payload: Json, content: str | None = None, **more: Json | list[Json] | str
+) -> InboundMessage:
     after = payload | {"edited_timestamp": EDITED} | more
     return read(after if content is None else after | {"content": content})
 

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -47,7 +47,11 @@ def built(
 ) -> BuiltEvent:
     wake = wakes(came, ANYTHING)
     assert isinstance(wake, Wake)
-    route = {"tenant_id": TENANT, "installation_id": INSTALLATION, "owner": False} | more
+    route: dict[str, Any] = {
+        "tenant_id": TENANT,
+        "installation_id": INSTALLATION,
+        "owner": False,
+    } | more
     return build_event(came, wake, context=context, **route)
 
 
@@ -60,7 +64,11 @@ def chat(index: int, content: str = "chat") -> InboundMessage:
 def test_an_event_says_what_the_message_said() -> None:
     event = built(read(mention(f"<@{BOT}> hello", attachments=[image("7001")])), owner=True).event
     assert (event.tenant_id, event.installation_id) == (TENANT, INSTALLATION)
-    assert (event.delivery_id, event.kind, event.content) == (f"discord:{MESSAGE}", "mention", "hello")
+    assert (event.delivery_id, event.kind, event.content) == (
+        f"discord:{MESSAGE}",
+        "mention",
+        "hello",
+    )
     assert (event.guild_id, event.channel_id) == (GUILD, CHANNEL)
     assert (event.message_id, event.actor_id, event.owner) == (MESSAGE, GUEST, True)
     assert (event.event_at_ms, event.expires_at_ms) == (SENT_AT_MS, SENT_AT_MS + 300_000)
@@ -108,7 +116,11 @@ def test_what_holds_nothing_becomes_no_event() -> None:
         )
 
 
-@pytest.mark.parametrize("text", ["x" * 16_385, "😀" * 8_193, "\ud83d" * 13_000])
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 16_385, "😀" * 8_193, "\ud83d" * 13_000],
+    ids=["units", "pairs of units", "bytes"],
+)
 def test_a_trigger_that_alone_does_not_fit_is_refused_by_name(text: str) -> None:
     with pytest.raises(TriggerTooLarge) as raised:
         built(read(message(text)))
@@ -188,6 +200,7 @@ def test_context_that_does_not_fit_is_dropped_oldest_first_and_no_more_than_that
 @pytest.mark.parametrize(
     ("text", "length"),
     [("x" * 2_000, 2_000), ("x" * 2_001, 2_000), ("😀" * 1_001, 1_999), ("x😀" * 1_000, 2_000)],
+    ids=["fits", "one too many", "a pair at the cut", "pairs between units"],
 )
 def test_a_long_context_message_loses_its_end_and_halves_no_character(
     text: str, length: int
@@ -209,6 +222,7 @@ TEXTS = st.text(max_size=30) | st.text(st.characters(exclude_categories=()), max
 )
 
 
+@settings(deadline=None)
 @given(TEXTS, st.lists(TEXTS, max_size=25))
 def test_whatever_was_said_the_event_is_valid_and_fits_or_is_refused(
     text: str, before: list[str]

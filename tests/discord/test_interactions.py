@@ -74,7 +74,13 @@ RESOLVED: Json = {
         ([option(6, "5999")], "/ask what: (5999)"),
         ([option(11, "7001")], "/ask what: 7001.png"),
         (
-            [{"name": "memory", "type": 2, "options": [{"name": "forget", "type": 1, "options": [option(3, "it")]}]}],
+            [
+                {
+                    "name": "memory",
+                    "type": 2,
+                    "options": [{"name": "forget", "type": 1, "options": [option(3, "it")]}],
+                }
+            ],
             "/ask memory forget what: it",
         ),
     ],
@@ -98,9 +104,7 @@ def test_files_of_options_are_the_commands_attachments() -> None:
 
 def test_a_thread_that_the_cache_does_not_know_is_read_from_the_interaction() -> None:
     channel = {"id": THREAD, "type": 11, "parent_id": CHANNEL}
-    found = asked(
-        command(channel_id=THREAD, channel=channel), Surroundings(bot_user_id=BOT)
-    ).place
+    found = asked(command(channel_id=THREAD, channel=channel), Surroundings(bot_user_id=BOT)).place
     assert (found.thread, found.parent_id) == (True, CHANNEL)
 
 

@@ -55,9 +55,7 @@ def test_who_where_and_when_are_read_from_the_payload() -> None:
     found = read(message("hello", author=user(global_name="Guest"), edited_timestamp=EDITED))
     assert found.id == MESSAGE
     assert (found.author.id, found.author.name, found.author.kind) == (GUEST, "Guest", "person")
-    assert found.place == Place(
-        guild_id=GUILD, channel_id=CHANNEL, parent_id=None, thread=False
-    )
+    assert found.place == Place(guild_id=GUILD, channel_id=CHANNEL, parent_id=None, thread=False)
     assert (found.sent_at_ms, found.edited_at_ms) == (SENT_AT_MS, EDITED_MS)
     assert (found.content, found.text) == ("hello", "hello")
     assert not found.from_self
@@ -229,9 +227,7 @@ def test_more_or_less_than_a_mention_is_not_a_mention_alone(payload: Json) -> No
     ],
     ids=["sticker", "poll", "voice", "voice-by-waveform", "embed", "forward", "forward-of-embed"],
 )
-def test_what_is_there_instead_of_text_is_named(
-    payload: Json, kind: NamedKind, text: str
-) -> None:
+def test_what_is_there_instead_of_text_is_named(payload: Json, kind: NamedKind, text: str) -> None:
     found = read(payload)
     assert [each.kind for each in found.named] == [kind]
     assert found.text == text
@@ -239,9 +235,7 @@ def test_what_is_there_instead_of_text_is_named(
 
 
 def test_text_does_not_hide_what_else_is_in_a_message() -> None:
-    found = read(
-        message("look", attachments=[image(), voice()], embeds=[{"title": "T"}])
-    )
+    found = read(message("look", attachments=[image(), voice()], embeds=[{"title": "T"}]))
     assert found.text == "look\n[voice message, 12 s, not transcribed]\n[embed: T]"
     assert [each.id for each in found.attachments] == ["7001", "7900"]
 
@@ -322,7 +316,7 @@ def test_whom_the_live_words_address(
 
 
 def test_everyone_is_a_flag_of_its_own_and_never_true_of_a_bot() -> None:
-    everyone = {"mention_everyone": True, "content": "@everyone"}
+    everyone: Json = {"mention_everyone": True, "content": "@everyone"}
     assert read(message(**everyone)).mention_everyone
     assert not read(message(**everyone, author=user(bot=True))).mention_everyone
     assert not read(message(**everyone, webhook_id="8001")).mention_everyone
@@ -453,9 +447,7 @@ def test_a_partial_update_by_itself_is_not_readable() -> None:
     ],
 )
 def test_without_what_it_needs_a_message_is_not_readable(more: Json, field: str) -> None:
-    payload = {
-        key: value for key, value in (message("MARKER") | more).items() if value is not ...
-    }
+    payload = {key: value for key, value in (message("MARKER") | more).items() if value is not ...}
     with pytest.raises(NotReadable) as raised:
         read(payload)
     assert raised.value.field == field

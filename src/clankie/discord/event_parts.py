@@ -25,6 +25,7 @@ from clankie.protocol.discord_ingress import (
     ContextMessage,
     DiscordIngressEvent,
     event_json,
+    parse_event,
 )
 from clankie.protocol.discord_ingress_crypto import MAX_PLAINTEXT
 from clankie.protocol.js_json import utf16_length
@@ -98,7 +99,9 @@ def build_event(
     if room < 0:
         raise TriggerTooLarge
     records = _fitting(_records(message, wake, context), room, answered=_answered_id(message))
-    return BuiltEvent(event=event(records), context_ids=tuple(each.message_id for each in records))
+    # A constructor checks no types: what leaves here has been through the contract's own reader.
+    whole = parse_event(event_json(event(records)))
+    return BuiltEvent(event=whole, context_ids=tuple(each.message_id for each in records))
 
 
 def context_record(message: InboundMessage) -> ContextMessage | None:

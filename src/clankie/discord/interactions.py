@@ -184,7 +184,7 @@ def _place(channel_id: str, guild_id: object, channel: Payload, around: Surround
 def _options(data: Payload, depth: int = 0) -> Iterator[Payload]:
     for option in objects_in(data.get("options"))[:MAX_OPTIONS]:
         yield option
-        if option.get("type") in _GROUPS and depth < MAX_DEPTH:
+        if as_int(option.get("type")) in _GROUPS and depth < MAX_DEPTH:
             yield from _options(option, depth + 1)
 
 
@@ -192,7 +192,7 @@ def _rendered(data: Payload, resolved: Payload, name: str) -> Iterator[str]:
     yield one_line(name)
     for option in _options(data):
         label = one_line(as_text(option.get("name")))
-        if option.get("type") in _GROUPS:
+        if as_int(option.get("type")) in _GROUPS:
             yield label
         else:
             yield f"{label}: {_value(option, resolved)}"
@@ -200,7 +200,7 @@ def _rendered(data: Payload, resolved: Payload, name: str) -> Iterator[str]:
 
 def _value(option: Payload, resolved: Payload) -> str:
     value = option.get("value")
-    kind, item_id = option.get("type"), as_id(value)
+    kind, item_id = as_int(option.get("type")), as_id(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
@@ -228,6 +228,8 @@ def _resolved_name(item_id: str, resolved: Payload) -> str:
 def _files(data: Payload, resolved: Payload) -> Iterator[InboundAttachment]:
     files = as_object(resolved.get("attachments"))
     asked = (
-        as_id(option.get("value")) for option in _options(data) if option.get("type") == _ATTACHMENT
+        as_id(option.get("value"))
+        for option in _options(data)
+        if as_int(option.get("type")) == _ATTACHMENT
     )
     yield from read_attachments(tuple(as_object(files.get(each)) for each in asked if each))

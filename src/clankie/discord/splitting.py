@@ -41,6 +41,8 @@ _JOINER: Final = "\u200d"
 _FLAGS: Final = ("\U0001f1e6", "\U0001f1ff")
 _FLAG_LETTERS: Final = "".join(map(chr, range(ord(_FLAGS[0]), ord(_FLAGS[1]) + 1)))
 _CONTINUING: Final = (
+    ("\u0e33", "\u0e33"),  # Thai and Lao vowels with a mark in them
+    ("\u0eb3", "\u0eb3"),
     ("\u1160", "\u11ff"),  # vowels and finals of a Hangul syllable
     ("\U0001f3fb", "\U0001f3ff"),  # skin tones
     ("\U000e0020", "\U000e007f"),  # tags of a flag
