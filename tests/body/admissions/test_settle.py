@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from body.admissions.support import REPLY, Opener, Place, SqlitePlace, delivery
-from clankie.body.admissions.contracts import Claim
+from clankie.body.admissions.contracts import Claim, DeliveryKey
 from clankie.body.admissions.errors import SettleRefused, StoreUnavailable
+from clankie.body.admissions.outcomes import MOST_ROWS
 from clankie.body.admissions.states import RULES, State
 
 OUTCOMES = {
@@ -48,6 +49,37 @@ async def test_a_final_outcome_never_changes(opener: Opener, place: Place) -> No
         with pytest.raises(SettleRefused):
             await store.settle(admission.claim, State.REPLY, b'{"state":"reply","text":"other"}')
         assert place.sql("SELECT * FROM body_admissions ORDER BY delivery_id") == before
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, MOST_ROWS - 1, MOST_ROWS, 2 * MOST_ROWS + 5])
+async def test_outcomes_that_settle_together_each_reach_their_own_delivery(
+    opener: Opener, place: Place, count: int
+) -> None:
+    store = await opener(place)
+    every = await asyncio.gather(*(opener.admit(store, number) for number in range(count + 1)))
+    claims = [admission.claim for admission in every if admission.claim is not None]
+    kinds = list(OUTCOMES)
+    given = {claim.key: kinds[number % len(kinds)] for number, claim in enumerate(claims[:count])}
+    await asyncio.gather(
+        *(store.settle(claim, given[claim.key], _outcome(given, claim)) for claim in claims[:count])
+    )
+    await store.close()
+    reopened = await opener(place)
+    for claim in claims[:count]:
+        stored = await reopened.lookup(claim.key)
+        assert stored is not None
+        assert (stored.state, stored.result()) == (given[claim.key], _outcome(given, claim))
+    untouched = await reopened.lookup(claims[count].key)
+    assert untouched is not None
+    assert untouched.state is State.INTERRUPTED  # by its owner's end, and by nobody's outcome
+
+
+def _outcome(given: dict[DeliveryKey, State], claim: Claim) -> bytes | None:
+    """The result of a claim's state; a reply that no other delivery gets."""
+    state = given[claim.key]
+    if state is not State.REPLY:
+        return OUTCOMES[state]
+    return b'{"state":"reply","text":"%s"}' % claim.key.delivery_id.encode()
 
 
 async def test_one_of_many_rival_outcomes_wins(opener: Opener, place: Place) -> None:
