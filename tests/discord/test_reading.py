@@ -328,20 +328,59 @@ def test_everyone_is_a_flag_of_its_own_and_never_true_of_a_bot() -> None:
 @pytest.mark.parametrize(
     ("payload", "state", "ours", "others"),
     [
-        (message(), ReplyState.NONE, False, False),
-        (reply(), ReplyState.PRESENT, True, False),
-        (reply(pinged=False), ReplyState.PRESENT, True, False),
-        (reply(to=earlier(author=user(OTHER))), ReplyState.PRESENT, False, True),
-        (reply(to=earlier(author=user(GUEST))), ReplyState.PRESENT, False, False),
-        (reply(pinged=False, referenced_message=...), ReplyState.UNKNOWN, None, False),
-        (reply(pinged=False, referenced_message={"id": EARLIER}), ReplyState.UNKNOWN, None, False),
-        (reply(referenced_message=...), ReplyState.UNKNOWN, True, False),  # pinged for it
-        (reply(pinged=False, referenced_message=None), ReplyState.DELETED, None, False),
-        (reply(referenced_message=None), ReplyState.DELETED, True, False),
-        (reply(pinged=False, to=earlier(id="6")), ReplyState.UNKNOWN, None, False),
-        (forward(), ReplyState.NONE, False, False),
+        pytest.param(message(), ReplyState.NONE, False, False, id="nothing"),
+        pytest.param(forward(), ReplyState.NONE, False, False, id="a forward"),
+        pytest.param(reply(), ReplyState.PRESENT, True, False, id="ours"),
+        pytest.param(reply(pinged=False), ReplyState.PRESENT, True, False, id="ours, no ping"),
+        pytest.param(
+            reply(to=earlier(author=user(OTHER))), ReplyState.PRESENT, False, True, id="another's"
+        ),
+        pytest.param(
+            reply(to=earlier(author=user(GUEST))), ReplyState.PRESENT, False, False, id="their own"
+        ),
+        pytest.param(
+            reply(pinged=False, referenced_message=...),
+            ReplyState.UNKNOWN,
+            None,
+            False,
+            id="absent",
+        ),
+        pytest.param(
+            reply(referenced_message=...),
+            ReplyState.UNKNOWN,
+            True,
+            False,
+            id="absent, pinged for it",
+        ),
+        pytest.param(
+            reply(pinged=False, referenced_message={"id": EARLIER}),
+            ReplyState.UNKNOWN,
+            None,
+            False,
+            id="an id alone",
+        ),
+        pytest.param(
+            reply(pinged=False, to=earlier(id="6")),
+            ReplyState.UNKNOWN,
+            None,
+            False,
+            id="another id",
+        ),
+        pytest.param(
+            reply(pinged=False, referenced_message=None),
+            ReplyState.DELETED,
+            None,
+            False,
+            id="deleted",
+        ),
+        pytest.param(
+            reply(referenced_message=None),
+            ReplyState.DELETED,
+            True,
+            False,
+            id="deleted, pinged for it",
+        ),
     ],
-    ids=str,
 )
 def test_what_a_message_answers_is_unknown_deleted_or_present(
     payload: Json, state: ReplyState, ours: bool | None, others: bool
