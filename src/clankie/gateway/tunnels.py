@@ -143,11 +143,11 @@ class Tunnels:
         del tunnels[tunnel.host.host_id]
         if tunnels is self._by_host and self.watcher is not None:
             self.watcher.went(tunnel)
-        if not self._every():
+        if not self._by_host and not self._leaving:
             self._emptied.set()
 
     async def _empty(self, seconds: float) -> None:
-        if self._every():
+        if self._by_host or self._leaving:
             try:
                 async with asyncio.timeout(seconds):
                     await self._emptied.wait()
