@@ -60,6 +60,21 @@ def run(script: str, environ: dict[str, str]) -> str:
     return done.stdout
 
 
+def unable(script: str, environ: dict[str, str]) -> str:
+    """A block that cannot do what it should; what it says of that."""
+    done = subprocess.run(
+        ["/bin/bash", "-eu", "-c", script],
+        cwd=environ["HOME"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    return done.stderr
+
+
 @contextmanager
 def running(script: str, environ: dict[str, str], ready: str) -> Iterator[list[str]]:
     """A block whose last command serves until it is stopped; gives its log, which is whole at the end."""
@@ -114,6 +129,8 @@ def test_each_role_by_itself_and_a_program_beside_them_deliver_as_it_says(
 ) -> None:
     """Four machines, as far as one has room for them: a home each, and nothing shared but what is carried."""
     port = environ["CLANKIE_FLEET_PORT"]
+    # It still says what it hears, and can be told to fail.
+    environ["CLANKIE_CAPTAIN_OPTIONS_SCRIPT"] = "messages"
     program = next(block for block in blocks("python") if block.startswith("# deliver.py\n"))
     assert program.count(FLEET_PORT) == 1
     (tmp_path / "deliver.py").write_text(program.replace(FLEET_PORT, port))
@@ -129,6 +146,14 @@ def test_each_role_by_itself_and_a_program_beside_them_deliver_as_it_says(
         ]
         assert run(commands('--server 1234 "Where'), environ).endswith(f"\n{QUESTION}\n")
         assert run(commands("python deliver.py"), environ) == f"{QUESTION}\n"
+        delivering = commands("python deliver.py")
+        failing = delivering.replace(QUESTION, "!fail")
+        void = re.sub(r"EDGE_TOKEN=\S+ .*\) ", "EDGE_TOKEN=void ", delivering)
+        for script, told in ((failing, "ended as unavailable"), (void, "edge")):
+            error, next_step = unable(script, environ).splitlines()
+            assert error.startswith("Error: ")
+            assert told in error
+            assert next_step.startswith("Next: ")
     assert QUESTION not in "".join(line for log in logs for line in log)
     homes = [path for path in tmp_path.glob("clankie-*") if path.is_dir()]
     assert {home.name for home in homes} == {

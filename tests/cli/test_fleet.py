@@ -150,7 +150,7 @@ def _keys_and_audit(shell: Shell) -> None:
     assert "next step: publish" in shell("key", "list")
     assert shell("key", "rotate").startswith("publish: ")
     refused = shell("key", "rotate", code=1)
-    assert "time: every gateway at work asks once a minute" in refused
+    assert "time: every gateway at work asks a running fleet once a minute" in refused
     assert "Next: Look at them with `clankie fleet key list`" in refused
     assert "it waits for:" in shell("key", "list")
     assert shell.json("key", "rotate", "--force")["step"] == "sign"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -175,6 +176,7 @@ def test_a_secret_is_piped_in_kept_listed_and_deleted_and_never_shown(home: Path
     deleted = clankie("secret", "delete", "body-store", home=home)
     assert deleted.returncode == 0
     assert FileBroker(path).kinds() == {}
+    assert clankie("secret", "list", home=home).stdout == "none\n"
     again = clankie("secret", "delete", "body-store", home=home)
     assert again.returncode == 1
     assert "Next: `clankie secret list`" in again.stderr
@@ -193,3 +195,55 @@ def test_a_blank_secret_is_refused_and_nothing_is_kept(home: Path, stdin: str) -
 def test_a_secret_is_not_taken_as_an_argument(home: Path) -> None:
     assert clankie("secret", "set", "x", "hunter2", home=home).returncode == 2
     assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "secret list",
+        "secret delete x",
+        "body key",
+        "config show",
+        "doctor",
+        "trace discord:1",
+        "say hello",
+        "fleet account list",
+    ],
+)
+def test_in_a_home_that_is_not_there_nothing_is_made_by_looking(tmp_path: Path, typed: str) -> None:
+    home = tmp_path / "mistyped"
+    done = clankie(*typed.split(), home=home, CLANKIE_BODY_PORT="0")
+    assert done.returncode in {0, 1}
+    assert done.returncode == 0 or done.stderr.splitlines()[-1].startswith("Next: ")
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "error"),
+    [
+        ("fleet acount list", "Did you mean 'account'?"),
+        ("fleet account lst", "Did you mean 'list'?"),
+        ("fleet account add", "Missing argument 'LABEL'"),
+        ("say hello again", "unexpected extra argument"),
+        ("trace --jsn", "No such option"),
+        ("fleet limit set account_sends_per_day x many", "integer"),
+        ("fleet audit list --count 0", "--count"),
+    ],
+)
+def test_wrong_usage_is_told_with_what_to_do_in_the_last_line(
+    home: Path, typed: str, error: str
+) -> None:
+    done = clankie(*typed.split(), home=home)
+    assert (done.returncode, done.stdout) == (2, "")
+    usage, *_, said, next_step = done.stderr.splitlines()
+    assert usage.startswith("Usage: clankie ")
+    assert said.startswith("Error: ")
+    assert error in said
+    assert re.fullmatch(r"Next: see `clankie .*--help`\.", next_step)
+    assert list(home.iterdir()) == []
+
+
+def test_only_the_whole_offers_to_complete_commands(home: Path) -> None:
+    assert "--install-completion" in clankie("--help", home=home).stdout
+    for row in COMMANDS:
+        assert "--install-completion" not in clankie(row.name, "--help", home=home).stdout, row

@@ -162,6 +162,8 @@ def test_an_address_that_no_bearer_may_be_sent_to_is_refused(tmp_path: Path) -> 
     FileBroker(load_config({}, home).config.broker_path).set(EDGE_TOKEN_ID, TokenCredential(TOKEN))
     done = say(environ(home), "hello", "--fleet", "http://fleet.example")
     assert "neither https nor http on loopback" in told(done)
+    untold = say(environ(tmp_path / "other"), "hello", "--fleet", "nonsense")
+    assert "is not a URL" in told(untold)  # before the token that is missing, too
 
 
 def said() -> Said:

@@ -27,7 +27,7 @@ _WHYS = {
     "not_learned": "it has not learned the new key yet",
     "credential": "its credential was signed with the old key, and lives on till then",
     "permits": "permits that the old key signed end",
-    "gateways_unheard": "every gateway at work asks once a minute, and has the new key after that",
+    "gateways_unheard": "every gateway at work asks a running fleet once a minute, and has the new key then",
 }
 
 

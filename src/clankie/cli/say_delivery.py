@@ -12,6 +12,7 @@ from typing import Final
 
 from clankie.cli.private_ids import EDGE_TOKEN_ID, PRIVATE_SERVER
 from clankie.connection import Connection, FleetPermitRefused, FleetPermits, HttpTransport
+from clankie.connection.endpoint import base_url
 from clankie.connection.fleet_routes import EdgeRoute, FleetRoutes
 from clankie.protocol.channel_turn import MAX_TEXT
 from clankie.protocol.discord_ingress import (
@@ -94,11 +95,14 @@ async def deliver(
         ClankieError: with the next step; what became of the turn is then not known from here.
     """
     _check(said)
+    if fleet is not None:
+        base_url(fleet)
     token = FileBroker(config.broker_path).get(EDGE_TOKEN_ID, TokenCredential)
     if token is None:
         raise NoEdge(
-            "this machine has no edge's token to ask for permits with",
-            next_step=f"Run `clankie up` once, or keep one with `clankie secret set {EDGE_TOKEN_ID}`.",
+            "this home has no edge's token to ask for permits with",
+            next_step=f"Run `clankie up` once, which makes one, or keep one that the fleet gave out with "
+            f"`clankie secret set {EDGE_TOKEN_ID}`; CLANKIE_HOME says which home.",
         )
     origin = fleet or config.fleet.origin or f"http://127.0.0.1:{config.fleet.port}"
     clock = SystemClock()

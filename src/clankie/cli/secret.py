@@ -9,6 +9,7 @@ import typer
 
 from clankie.runtime.broker import FileBroker, TokenCredential
 from clankie.runtime.config import load_config
+from clankie.runtime.credentials import check_credential_id
 from clankie.runtime.errors import ClankieError
 
 app = typer.Typer(
@@ -41,14 +42,20 @@ def set_(credential_id: CredentialId) -> None:
 @app.command("list")
 def list_() -> None:
     """Print the id and the kind of each credential."""
-    for credential_id, kind in _broker().kinds().items():
+    kinds = _broker().kinds()
+    for credential_id, kind in kinds.items():
         typer.echo(f"{credential_id}  {kind}")
+    if not kinds:
+        typer.echo("none")
 
 
 @app.command()
 def delete(credential_id: CredentialId) -> None:
     """Forget a credential."""
-    if not _broker().delete(credential_id):
+    broker = _broker()
+    check_credential_id(credential_id)
+    # Looked for first: a broker makes its folder to delete, also in a home that was mistyped.
+    if credential_id not in broker.kinds() or not broker.delete(credential_id):
         raise ClankieError(
             f"the broker has no credential {credential_id!r}",
             next_step="`clankie secret list` shows those it has.",

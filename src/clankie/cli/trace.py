@@ -62,6 +62,11 @@ def trace(
         typer.echo(f"nothing is known of {delivery} here")
     for role, said in found.silent().items():
         typer.echo(f"{role}: {said}")
+    if not lines:
+        typer.echo(
+            "Next: see that the id is right, and that CLANKIE_HOME is the home that the roles run with; "
+            "stores keep a delivery for some ten minutes."
+        )
 
 
 async def collect(config: "Config", delivery: str) -> list[tuple[int, str, str]]:
