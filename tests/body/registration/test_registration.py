@@ -313,7 +313,7 @@ async def test_whoever_holds_the_tunnel_is_told_of_each_new_credential(
     )
     await body.registration.start()
     first = await settled(body)
-    assert told == [first]
+    await body.until(lambda: told == [first])
     clock.advance(2)
     assert told == [first, await body.registration.credential(first)]
 
