@@ -33,7 +33,7 @@ from clankie.sim.world.world import World
 log = structlog.get_logger(__name__)
 
 GRACE_SECONDS: Final = 2.0
-"""For requests under way when it stops: none takes longer than an interaction's three seconds, and a bot comes again."""
+"""For requests under way when it stops: none takes longer than an interaction's three seconds."""
 MAX_PARTIAL_BYTES: Final = 16 * 1_048_576
 """Of bots' messages that have not come in whole, over all sockets: thousands of them, of 4 KiB each."""
 PING_SECONDS: Final = 20.0

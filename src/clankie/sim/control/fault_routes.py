@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 from litestar import delete, get, post
+from litestar.params import FromPath, JSONBody
 
 from clankie.sim.control.contracts import Ask, Id
 from clankie.sim.control.events import EventLog
@@ -133,7 +134,9 @@ _WORDS: Final = {
         (
             Field("seconds", "Wait (s)", value=1, min=0, max=3600, step=0.1),
             Field(
-                "scope", "Limit of", options=[("user", "one route"), ("global", "all"), ("shared", "all bots")]
+                "scope",
+                "Limit of",
+                options=[("user", "one route"), ("global", "all"), ("shared", "all bots")],
             ),
             _ONCE,
         ),
@@ -160,7 +163,7 @@ def fault_routes(world: World, faults: Faults, log: EventLog) -> list[Any]:
         return shown()
 
     @post(FAULT, summary="Switch a fault on", sync_to_thread=False)
-    def set_fault(name: str, data: SetFault) -> ShownFaults:
+    def set_fault(name: FromPath[str], data: JSONBody[SetFault]) -> ShownFaults:
         if name == OUTAGE:
             if data.guild_id is None:
                 raise NotSaid("An outage is a server's.", "Name it: guildId.")
@@ -181,7 +184,7 @@ def fault_routes(world: World, faults: Faults, log: EventLog) -> list[Any]:
         return shown()
 
     @delete(FAULT, summary="Switch a fault off", status_code=200, sync_to_thread=False)
-    def clear_fault(name: str) -> ShownFaults:
+    def clear_fault(name: FromPath[str]) -> ShownFaults:
         if name == OUTAGE:
             _end_outages(world)
         else:
@@ -203,7 +206,9 @@ def _kind(name: str) -> FaultKind:
     try:
         return FaultKind(name)
     except ValueError:
-        raise NotSaid("There is no such fault.", "GET /sim/api/v1/faults lists them.", 404) from None
+        raise NotSaid(
+            "There is no such fault.", "GET /sim/api/v1/faults lists them.", 404
+        ) from None
 
 
 def _clear(faults: Faults, kind: FaultKind) -> None:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 from litestar import post
+from litestar.params import FromPath, JSONBody
 
 from clankie.sim.control.contracts import FilledForm, UsedCommand, UsedComponent
 from clankie.sim.control.ids import to_id
@@ -49,23 +50,29 @@ def interaction_routes(world: World) -> list[Any]:
         return person_of(world, to_id(person)).id
 
     @post(COMMAND, summary="Use a command")
-    async def use_command(channel_id: str, command_id: str, data: UsedCommand) -> Used:
+    async def use_command(
+        channel_id: FromPath[str], command_id: FromPath[str], data: JSONBody[UsedCommand]
+    ) -> Used:
         where = actor(data.as_), to_id(channel_id), to_id(command_id)
         return await answered(world.invoke_command(*where, data.options))
 
     @post(COMMAND + "/suggestions", summary="Ask for an option's suggestions")
-    async def complete(channel_id: str, command_id: str, data: UsedCommand) -> Used:
+    async def complete(
+        channel_id: FromPath[str], command_id: FromPath[str], data: JSONBody[UsedCommand]
+    ) -> Used:
         where = actor(data.as_), to_id(channel_id), to_id(command_id)
         return await answered(world.autocomplete(*where, data.options))
 
     @post(MESSAGE + "/components", summary="Use a button or a select")
-    async def click(channel_id: str, message_id: str, data: UsedComponent) -> Used:
+    async def click(
+        channel_id: FromPath[str], message_id: FromPath[str], data: JSONBody[UsedComponent]
+    ) -> Used:
         where = actor(data.as_), to_id(channel_id), to_id(message_id)
         begun = world.click(*where, data.custom_id, data.component_type, data.values)
         return await answered(begun)
 
     @post("/interactions/{interaction_id:str}/form", summary="Send in a form")
-    async def submit(interaction_id: str, data: FilledForm) -> Used:
+    async def submit(interaction_id: FromPath[str], data: JSONBody[FilledForm]) -> Used:
         begun = world.submit_modal(actor(data.as_), to_id(interaction_id), data.components)
         return await answered(begun)
 

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from litestar import get, post
-from litestar.params import Parameter
+from litestar.params import FromPath, FromQuery, HeaderParameter, JSONBody, QueryParameter
 from litestar.response import Stream
 
 from clankie.sim import payloads
@@ -19,10 +19,13 @@ from clankie.sim.world.world import World
 
 def people_routes(world: World, log: EventLog) -> list[Any]:
     """The handlers."""
+    return [*_watching(world, log), *_making(world, log)]
 
+
+def _watching(world: World, log: EventLog) -> list[Any]:
     @get("/world", summary="All that a person sees but messages", sync_to_thread=False)
     def get_world(
-        person: Annotated[str | None, Parameter(query="as", required=False)] = None,
+        person: Annotated[str | None, QueryParameter(name="as", required=False)] = None,
     ) -> dict[str, Any]:
         who = person_of(world, None if person is None else to_id(person))
         return world_as(world, who, log.last_id)
@@ -30,8 +33,8 @@ def people_routes(world: World, log: EventLog) -> list[Any]:
     @get("/events", summary="What happens, as server-sent events", sync_to_thread=False)
     def get_events(
         person: As,
-        since: str = "",
-        last: Annotated[str, Parameter(header="last-event-id", required=False)] = "",
+        since: FromQuery[str] = "",
+        last: Annotated[str, HeaderParameter(name="last-event-id", required=False)] = "",
     ) -> Stream:
         who = person_of(world, to_id(person))
         return Stream(
@@ -40,8 +43,18 @@ def people_routes(world: World, log: EventLog) -> list[Any]:
             headers={"cache-control": "no-store"},
         )
 
+    @get(CHANNEL + "/commands", summary="Commands that can be used there", sync_to_thread=False)
+    def list_commands(channel_id: FromPath[str], person: As) -> dict[str, Any]:
+        who = person_of(world, to_id(person))
+        usable = world.usable_commands(who.id, to_id(channel_id))
+        return {"commands": [payloads.command(each) for each in usable]}
+
+    return [get_world, get_events, list_commands]
+
+
+def _making(world: World, log: EventLog) -> list[Any]:
     @post("/people", summary="Make a person", sync_to_thread=False)
-    def create_person(data: NewPerson) -> MadeThing:
+    def create_person(data: JSONBody[NewPerson]) -> MadeThing:
         person = world.create_person(data.name)
         if data.guild_id is not None:
             world.join(to_id(data.guild_id), person.id)
@@ -49,12 +62,12 @@ def people_routes(world: World, log: EventLog) -> list[Any]:
         return MadeThing(str(person.id))
 
     @post("/dms", summary="Open a conversation", sync_to_thread=False)
-    def open_dm(data: NewDm) -> MadeThing:
+    def open_dm(data: JSONBody[NewDm]) -> MadeThing:
         who = person_of(world, to_id(data.as_))
         return MadeThing(str(world.open_dm(who.id, to_id(data.with_)).id))
 
     @post("/applications", summary="Make an application with a bot", sync_to_thread=False)
-    def create_application(data: NewApplication) -> dict[str, str]:
+    def create_application(data: JSONBody[NewApplication]) -> dict[str, str]:
         privileged = Intent.NONE
         for wanted, intent in (
             (data.message_content, Intent.MESSAGE_CONTENT),
@@ -70,22 +83,8 @@ def people_routes(world: World, log: EventLog) -> list[Any]:
         return {"id": str(made.id), "userId": str(made.bot_user_id), "token": made.token}
 
     @post("/applications/{application_id:str}/token", summary="A bot's token", sync_to_thread=False)
-    def get_token(application_id: str) -> dict[str, str]:
+    def get_token(application_id: FromPath[str]) -> dict[str, str]:
         """A write, though it changes nothing: so that no page elsewhere can ask for it."""
         return {"token": world.application(to_id(application_id)).token}
 
-    @get(CHANNEL + "/commands", summary="Commands that can be used there", sync_to_thread=False)
-    def list_commands(channel_id: str, person: As) -> dict[str, Any]:
-        who = person_of(world, to_id(person))
-        usable = world.usable_commands(who.id, to_id(channel_id))
-        return {"commands": [payloads.command(each) for each in usable]}
-
-    return [
-        get_world,
-        get_events,
-        create_person,
-        open_dm,
-        create_application,
-        get_token,
-        list_commands,
-    ]
+    return [create_person, open_dm, create_application, get_token]

@@ -8,24 +8,24 @@ from typing import Any, Final
 from clankie.sim import payloads
 from clankie.sim.control.refusals import NotSaid
 from clankie.sim.world.entities import Channel, ChannelType, Guild, OverwriteType, User
-from clankie.sim.world.permissions import Permissions as P
+from clankie.sim.world.permissions import Permissions
 from clankie.sim.world.world import World
 
 _CAN: Final = {
-    "send": P.SEND_MESSAGES,
-    "attach": P.ATTACH_FILES,
-    "react": P.ADD_REACTIONS,
-    "thread": P.CREATE_PUBLIC_THREADS,
-    "manage": P.MANAGE_MESSAGES,
-    "overwrites": P.MANAGE_ROLES,
-    "delete": P.MANAGE_CHANNELS,
-    "everyone": P.MENTION_EVERYONE,
-    "commands": P.USE_APPLICATION_COMMANDS,
+    "send": Permissions.SEND_MESSAGES,
+    "attach": Permissions.ATTACH_FILES,
+    "react": Permissions.ADD_REACTIONS,
+    "thread": Permissions.CREATE_PUBLIC_THREADS,
+    "manage": Permissions.MANAGE_MESSAGES,
+    "overwrites": Permissions.MANAGE_ROLES,
+    "delete": Permissions.MANAGE_CHANNELS,
+    "everyone": Permissions.MENTION_EVERYONE,
+    "commands": Permissions.USE_APPLICATION_COMMANDS,
 }
 _CAN_IN_GUILD: Final = {
-    "channels": P.MANAGE_CHANNELS,
-    "roles": P.MANAGE_ROLES,
-    "guild": P.MANAGE_GUILD,
+    "channels": Permissions.MANAGE_CHANNELS,
+    "roles": Permissions.MANAGE_ROLES,
+    "guild": Permissions.MANAGE_GUILD,
 }
 
 
@@ -114,11 +114,11 @@ def channel_as(world: World, channel: Channel, person_id: int) -> dict[str, Any]
     can = {name for name, needed in _CAN.items() if needed & granted}
     if channel.is_thread:
         can = can - {"send", "delete"}
-        if granted & P.SEND_MESSAGES_IN_THREADS:
+        if granted & Permissions.SEND_MESSAGES_IN_THREADS:
             can.add("send")
-        if granted & P.MANAGE_THREADS:
+        if granted & Permissions.MANAGE_THREADS:
             can.add("delete")
-    if granted & (P.PIN_MESSAGES | P.MANAGE_MESSAGES):
+    if granted & (Permissions.PIN_MESSAGES | Permissions.MANAGE_MESSAGES):
         can.add("pin")
     return {
         **payloads.channel(world.tables, channel),
@@ -138,6 +138,6 @@ def _is_private(channel: Channel) -> bool:
     return any(
         each.type is OverwriteType.ROLE
         and each.id == channel.guild_id
-        and bool(each.deny & P.VIEW_CHANNEL)
+        and bool(each.deny & Permissions.VIEW_CHANNEL)
         for each in channel.overwrites
     )

@@ -167,6 +167,7 @@ class Connection:
     def _beat(self, now: float) -> None:
         if self._session is not None:
             self._authenticate(self._session.token)  # it may have been reset meanwhile
+            self._session.beaten_at = now
         self._beaten_at = now
         self._send(frame(Op.HEARTBEAT_ACK))
 

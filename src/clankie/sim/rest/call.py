@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from clankie.sim.errors import UNAUTHORIZED, WRONG_ACCOUNT, Forbidden
-from clankie.sim.rest.forms import invalid, snowflake
+from clankie.sim.rest.forms import dictionary, snowflake
 from clankie.sim.rest.limits import ANYTHING_ELSE, Bucket
 from clankie.sim.rest.reading import File
 from clankie.sim.world.entities import Application
@@ -73,9 +73,7 @@ class Call:
         Raises:
             Invalid: the body is JSON of another kind.
         """
-        if not isinstance(self.body, dict):
-            raise invalid((), "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
-        return self.body
+        return dictionary(self.body, ())
 
     @property
     def actor_id(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, UnsetType
 
-from clankie.sim.rest.forms import invalid, snowflake, snowflakes
+from clankie.sim.rest.forms import dictionary, invalid, objects, snowflake, snowflakes
 from clankie.sim.rest.pictures import size_of
 from clankie.sim.rest.reading import File
 from clankie.sim.rest.stickers import sticker
@@ -51,14 +51,14 @@ def draft_of(
     Raises:
         Invalid: 50035, a field has the wrong form.
     """
-    fields = _object(fields, ())
+    fields = dictionary(fields, ())
     reference, must_exist = _reference(fields.get("message_reference"), channel_id)
     return MessageDraft(
         content=_content(fields.get("content")),
         uploads=_uploads(fields.get("attachments"), files),
-        embeds=_objects(fields.get("embeds"), ("embeds",)),
+        embeds=objects(fields.get("embeds"), ("embeds",)),
         stickers=_stickers(fields.get("sticker_ids")),
-        components=_objects(fields.get("components"), ("components",)),
+        components=objects(fields.get("components"), ("components",)),
         poll=_poll(fields.get("poll")),
         reference=reference,
         fail_if_not_exists=must_exist,
@@ -76,16 +76,16 @@ def edit_of(fields: Any, files: Mapping[int, File]) -> MessageEdit:
     Raises:
         Invalid: 50035, a field has the wrong form.
     """
-    fields = _object(fields, ())
+    fields = dictionary(fields, ())
     keep: tuple[int, ...] | UnsetType = UNSET
     if "attachments" in fields:
-        listed = _objects(fields["attachments"], ("attachments",))
+        listed = objects(fields["attachments"], ("attachments",))
         ids = [snowflake(each.get("id"), ("attachments", n, "id")) for n, each in enumerate(listed)]
         keep = tuple(each for each in ids if each not in files)
     return MessageEdit(
         content=_content(fields["content"]) if "content" in fields else UNSET,
-        embeds=_objects(fields["embeds"], ("embeds",)) if "embeds" in fields else UNSET,
-        components=_objects(fields["components"], ("components",))
+        embeds=objects(fields["embeds"], ("embeds",)) if "embeds" in fields else UNSET,
+        components=objects(fields["components"], ("components",))
         if "components" in fields
         else UNSET,
         keep_attachments=keep,
@@ -104,7 +104,7 @@ def allowed_mentions_of(value: Any) -> AllowedMentions | None:
     if value is None:
         return None
     path = ("allowed_mentions",)
-    fields = _object(value, path)
+    fields = dictionary(value, path)
     parse = fields.get("parse") or []
     if not isinstance(parse, list):
         raise invalid((*path, "parse"), "LIST_TYPE_CONVERT", "Only iterables may be used")
@@ -120,20 +120,6 @@ def allowed_mentions_of(value: Any) -> AllowedMentions | None:
         roles=frozenset(named["roles"]),
         replied_user=fields.get("replied_user") is True,
     )
-
-
-def _object(value: Any, path: tuple[str | int, ...]) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise invalid(path, "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
-    return value
-
-
-def _objects(value: Any, path: tuple[str | int, ...]) -> tuple[dict[str, Any], ...]:
-    if value is None:
-        return ()
-    if not isinstance(value, list):
-        raise invalid(path, "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
-    return tuple(dict(_object(each, (*path, number))) for number, each in enumerate(value))
 
 
 def _content(value: Any) -> str:
@@ -165,10 +151,10 @@ def _poll(value: Any) -> dict[str, Any] | None:
     if value is None:
         return None
     path = ("poll",)
-    fields = dict(_object(value, path))
-    _object(fields.get("question"), (*path, "question"))
-    for number, answer in enumerate(_objects(fields.get("answers"), (*path, "answers"))):
-        _object(answer.get("poll_media"), (*path, "answers", number, "poll_media"))
+    fields = dict(dictionary(value, path))
+    dictionary(fields.get("question"), (*path, "question"))
+    for number, answer in enumerate(objects(fields.get("answers"), (*path, "answers"))):
+        dictionary(answer.get("poll_media"), (*path, "answers", number, "poll_media"))
     return fields
 
 
@@ -176,7 +162,7 @@ def _reference(value: Any, channel_id: int) -> tuple[Reference | None, bool]:
     if value is None:
         return None, True
     path = ("message_reference",)
-    fields = _object(value, path)
+    fields = dictionary(value, path)
     kind = fields.get("type", 0)
     if kind not in (0, 1):
         raise invalid((*path, "type"), "BASE_TYPE_CHOICES", "Value must be one of (0, 1).")
@@ -204,7 +190,7 @@ def _uploads(described: Any, files: Mapping[int, File]) -> tuple[Upload, ...]:
     """The files in order, each with what `attachments` says of its number."""
     notes = {
         str(each.get("id")): each
-        for each in _objects(described, ("attachments",))
+        for each in objects(described, ("attachments",))
         if each.get("id") is not None
     }
     return tuple(

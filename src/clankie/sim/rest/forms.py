@@ -86,6 +86,35 @@ def snowflakes(value: object, path: Path) -> tuple[int, ...]:
     return tuple(snowflake(each, (*path, index)) for index, each in enumerate(value))
 
 
+def dictionary(value: object, path: Path) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises:
+        Invalid: it is JSON of another kind.
+    """
+    if not isinstance(value, dict):
+        raise invalid(path, "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
+    return value
+
+
+def objects(value: object, path: Path, *, most: int | None = None) -> tuple[dict[str, Any], ...]:
+    """A list of JSON objects; none when null.
+
+    Args:
+        most: how many there may be.
+
+    Raises:
+        Invalid: it is not a list, too long, or an element is no object.
+    """
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise invalid(path, "LIST_TYPE_CONVERT", "Only iterables may be used in a ListType")
+    if most is not None and len(value) > most:
+        raise too_long(path, 0, most)
+    return tuple(dictionary(each, (*path, number)) for number, each in enumerate(value))
+
+
 def optional_snowflake(fields: Mapping[str, Any], name: str) -> int | None:
     """The id in a field or query parameter; None when it is absent or null."""
     value = fields.get(name)

@@ -3,7 +3,9 @@
 Owns the bodies of errors. Must not know why something is refused.
 """
 
+import traceback
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -54,12 +56,13 @@ def not_served(_: Request[Any, Any, Any], error: HTTPException) -> Response[byte
 
 
 def broken(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
-    """A bug. Its text could quote what was being handled; its class and path say where to look."""
+    """A bug. Its text and its frames could hold content and tokens; its class and place say where to look."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
     log.error(
         "route_broken",
         path=request.scope["path_template"],
         error=type(error).__name__,
-        exc_info=error,
+        where=f"{Path(place.filename).name}:{place.lineno}",
     )
     return _response(500, failed(500))
 

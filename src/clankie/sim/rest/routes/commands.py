@@ -6,7 +6,8 @@ from typing import Any, Final
 from clankie.sim import payloads
 from clankie.sim.errors import ApiError
 from clankie.sim.rest.call import Answer, Api, Call, Route
-from clankie.sim.rest.forms import invalid
+from clankie.sim.rest.forms import invalid, objects
+from clankie.sim.rest.overwrites import permissions_of
 from clankie.sim.world.entities import Command
 
 MAX_COMMANDS: Final = 100
@@ -17,6 +18,10 @@ MAX_DESCRIPTION: Final = 100
 MAX_NAME: Final = 32
 """Code points."""
 SLASH: Final = 1
+COMMAND_TYPES: Final = (SLASH, 2, 3)
+"""Slash, on a user, on a message."""
+OPTION_TYPES: Final = tuple(range(1, 12))
+"""Subcommand to attachment."""
 NOT_YOURS: Final = 20012
 TOO_MANY: Final = 30032
 _NAME: Final = re.compile(r"[-_'\w]{1,32}")
@@ -101,6 +106,9 @@ def _checked(value: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
             "BASE_TYPE_BAD_LENGTH",
             f"Must be between 1 and {MAX_NAME} in length.",
         )
+    permissions_of(value.get("default_member_permissions"), (*path, "default_member_permissions"))
+    if value.get("type", SLASH) not in COMMAND_TYPES:
+        raise invalid((*path, "type"), "BASE_TYPE_CHOICES", "Value must be one of (1, 2, 3).")
     if value.get("type", SLASH) != SLASH:
         return value
     if not _NAME.fullmatch(name) or name != name.lower():
@@ -114,12 +122,22 @@ def _checked(value: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
             "BASE_TYPE_BAD_LENGTH",
             f"Must be between 1 and {MAX_DESCRIPTION} in length.",
         )
-    options = value.get("options") or []
-    if not isinstance(options, list) or len(options) > MAX_OPTIONS:
-        raise invalid(
-            (*path, "options"), "BASE_TYPE_MAX_LENGTH", f"Must be {MAX_OPTIONS} or fewer in length."
-        )
+    _check_options(value.get("options"), (*path, "options"))
     return value
+
+
+def _check_options(value: Any, path: tuple[str | int, ...]) -> None:
+    """Options and, in groups, options of options."""
+    for number, option in enumerate(objects(value, path, most=MAX_OPTIONS)):
+        here = (*path, number)
+        if option.get("type") not in OPTION_TYPES:
+            raise invalid((*here, "type"), "BASE_TYPE_CHOICES", "Value must be one of 1 to 11.")
+        if not isinstance(option.get("name"), str) or not _NAME.fullmatch(option["name"]):
+            raise invalid(
+                (*here, "name"), "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid"
+            )
+        objects(option.get("choices"), (*here, "choices"), most=MAX_OPTIONS)
+        _check_options(option.get("options"), (*here, "options"))
 
 
 _EVERYWHERE: Final = "/applications/{application_id:str}/commands"

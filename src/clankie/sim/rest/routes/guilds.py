@@ -7,7 +7,7 @@ from msgspec import UNSET
 from clankie.sim import payloads
 from clankie.sim.errors import MISSING_ACCESS, Forbidden
 from clankie.sim.rest.call import Answer, Api, Call, Route
-from clankie.sim.rest.forms import flag, invalid, optional_snowflake, text, whole_number
+from clankie.sim.rest.forms import flag, invalid, objects, optional_snowflake, text, whole_number
 from clankie.sim.rest.overwrites import overwrites_of
 from clankie.sim.rest.shown import shown_channel, shown_threads
 from clankie.sim.world.entities import ChannelType, Guild
@@ -18,6 +18,10 @@ MAX_TOPIC: Final = 1_024
 """Code points."""
 MAX_FORUM_TOPIC: Final = 4_096
 """Code points of a forum's guidelines."""
+MAX_TAGS: Final = 20
+"""Tags of a forum."""
+MAX_TAG: Final = 20
+"""Code points of a tag's name."""
 MAX_SLOWMODE: Final = 21_600
 """Seconds: 6 hours."""
 _MADE_IN_GUILDS: Final = frozenset(
@@ -79,7 +83,6 @@ def create_channel(api: Api, call: Call) -> Answer:
     if kind not in _MADE_IN_GUILDS:
         raise invalid(("type",), "BASE_TYPE_CHOICES", "Value must be one of (0, 2, 4, 5, 15).")
     position = fields.get("position")
-    tags = fields.get("available_tags") or []
     channel = api.world.create_channel(
         call.actor_id,
         guild.id,
@@ -97,7 +100,10 @@ def create_channel(api: Api, call: Call) -> Answer:
         rate_limit_per_user=whole_number(
             fields, "rate_limit_per_user", default=0, least=0, most=MAX_SLOWMODE
         ),
-        available_tags=[str(tag.get("name")) for tag in tags if isinstance(tag, dict)],
+        available_tags=[
+            text(tag, "name", most=MAX_TAG, least=1, required=True) or ""
+            for tag in objects(fields.get("available_tags"), ("available_tags",), most=MAX_TAGS)
+        ],
     )
     return Answer(201, shown_channel(api, call, channel))
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from clankie.sim.rest.call import Answer, Api, Call, Route
 from clankie.sim.rest.drafts import draft_of, edit_of
-from clankie.sim.rest.forms import flag, invalid
+from clankie.sim.rest.forms import dictionary, flag, invalid
 from clankie.sim.rest.limits import WEBHOOK
 from clankie.sim.rest.shown import shown
 from clankie.sim.world.entities import Message, MessageDraft, MessageFlag
@@ -24,9 +24,8 @@ def respond(api: Api, call: Call) -> Answer | None:
     if kind not in KINDS:
         raise invalid(("type",), "BASE_TYPE_CHOICES", f"Value must be one of {KINDS}.")
     interaction_id, token = call.id("interaction_id"), call.path["token"]
-    data = call.fields.get("data") or {}
-    if not isinstance(data, dict):
-        raise invalid(("data",), "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
+    data = call.fields.get("data")
+    data = {} if data is None else dictionary(data, ("data",))
     draft: MessageDraft | None = None
     edit = None
     if kind in (MESSAGE, DEFERRED_MESSAGE):

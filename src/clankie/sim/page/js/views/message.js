@@ -40,8 +40,11 @@ export function spoken(message) {
   return `${authorName(message, guild)}: ${parts.filter(Boolean).join(", ") || "an empty message"}`;
 }
 
+/** Whether a webhook wrote it; a bot's answers come through one, too, and are the bot's. */
+const byWebhook = (message) => Boolean(message.webhook_id) && message.webhook_id !== message.application_id;
+
 export function authorName(message, guild) {
-  return message.webhook_id ? message.author.global_name || message.author.username : userName(message.author.id, guild);
+  return byWebhook(message) ? message.author.global_name || message.author.username : userName(message.author.id, guild);
 }
 
 /**
@@ -91,7 +94,7 @@ function systemElement(message, guild, classes, acts) {
 }
 
 function badge(message) {
-  if (message.webhook_id) return h("span", { class: "badge", text: "Webhook" });
+  if (byWebhook(message)) return h("span", { class: "badge", text: "Webhook" });
   return message.author.bot ? h("span", { class: "badge", text: "Bot" }) : null;
 }
 
