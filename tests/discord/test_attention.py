@@ -304,8 +304,9 @@ def test_context_is_kept_only_where_a_channel_was_opted_in(
 
 
 @pytest.mark.seed("S37", "S39")
-def test_no_wake_makes_the_next_message_one() -> None:
-    policy = POLICIES[WakeTrigger.MENTION]
+@pytest.mark.parametrize("trigger", [WakeTrigger.MENTION, WakeTrigger.NAME])
+def test_no_wake_makes_the_next_message_one(trigger: WakeTrigger) -> None:
+    policy = POLICIES[trigger]
     assert isinstance(wakes(read(mention()), policy), Wake)
     assert isinstance(wakes(read(message("and then?")), policy), NotAddressed)
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clankie.discord.fences import MAX_MARKER, open_fence
+from clankie.discord.markup import parse
 from clankie.discord.replies import MAX_PARTS
 from clankie.discord.splitting import MAX_POST, Part, sendable, split
 
@@ -219,6 +220,22 @@ def test_whoever_reads_fences_line_by_line_finds_each_part_balanced(lines: list[
             elif opened and run and line.startswith(opened) and line == line[0] * len(line):
                 opened = ""
         assert not opened
+
+
+LINES = st.integers(1, 60)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from(["", "py"]), LINES), max_size=6))
+def test_as_discord_parses_them_code_stays_code_and_prose_prose(
+    blocks: list[tuple[bool, str, int]],
+) -> None:
+    text = "\n\n".join(
+        f"```{language}\n" + "in code <@1>\n" * lines + "```" if code else "prose <@2> " * lines
+        for code, language, lines in blocks
+    )
+    live = [each.id for part in split(text) for each in parse(part.content).mentions]
+    assert live == ["2"] * text.count("<@2>")
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,8 @@ class _Reading:
         )
         self._us = Us.in_guild(self._place.guild_id, around)
         self._markup = parse(self._content)
-        self._counted = _users(payload["mentions"]) if "mentions" in payload else None
+        mentions = payload.get("mentions")
+        self._counted = _users(mentions) if isinstance(mentions, list | tuple) else None
 
     def message(self) -> InboundMessage:
         """Everything but what the message answers."""
