@@ -1,7 +1,7 @@
 """Messages as REST reads, makes and changes them."""
 
 from clankie.sim.world.entities import MessageDraft
-from clankie.sim.world.permissions import Intent
+from clankie.sim.world.permissions import Intent, Permissions
 from sim.rest.places import Place, codes
 
 
@@ -217,3 +217,47 @@ async def test_pins_are_put_listed_and_taken_away(place: Place) -> None:
     assert listed["has_more"] is False
     old = (await place.bot.get(f"/channels/{place.general.id}/pins")).json()
     assert [each["id"] for each in old] == [message["id"]]
+
+
+async def test_what_else_a_message_holds_comes_back(place: Place) -> None:
+    embed = {
+        "title": "t",
+        "description": "d",
+        "color": 255,
+        "fields": [{"name": "n", "value": "v"}],
+    }
+    button = {"type": 2, "style": 1, "label": "Press", "custom_id": "press"}
+    components = [{"type": 1, "components": [button]}]
+    sent = (await place.post(embeds=[embed], components=components, flags=1 << 12)).json()
+    assert sent["embeds"] == [embed | {"type": "rich"}]
+    assert sent["components"] == components
+    assert sent["flags"] == 1 << 12
+    suppressed = await place.bot.patch(f"{place.messages}/{sent['id']}", json={"flags": 1 << 2})
+    assert suppressed.json()["embeds"] == []
+
+
+async def test_a_sticker_is_sent_by_its_id(place: Place) -> None:
+    (pack,) = (await place.bot.get("/sticker-packs")).json()["sticker_packs"]
+    first = pack["stickers"][0]
+    assert (await place.bot.get(f"/stickers/{first['id']}")).json() == first
+    sent = (await place.post(sticker_ids=[first["id"]])).json()
+    assert [each["name"] for each in sent["sticker_items"]] == [first["name"]]
+    refused = await place.post(sticker_ids=["1"])
+    assert (refused.status_code, refused.json()["code"]) == (400, 50081)
+    assert place.count() == 1
+
+
+async def test_a_poll_is_sent_by_whoever_may(place: Place) -> None:
+    place.world.edit_role(
+        place.owner.id, place.guild.id, place.guild.id, permissions=Permissions.ALL
+    )
+    poll = {
+        "question": {"text": "Where?"},
+        "answers": [{"poll_media": {"text": "here"}}, {"poll_media": {"text": "there"}}],
+        "duration": 1,
+    }
+    sent = (await place.post(poll=poll)).json()["poll"]
+    assert [each["answer_id"] for each in sent["answers"]] == [1, 2]
+    assert sent["expiry"] > "2026"
+    assert (await place.post(poll=poll | {"duration": 0})).status_code == 400
+    assert place.count() == 1

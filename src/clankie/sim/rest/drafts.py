@@ -25,6 +25,7 @@ from clankie.sim.world.entities import (
 )
 
 _PARSE: Final = ("users", "roles", "everyone")
+_EMBED_PARTS: Final = ("footer", "image", "thumbnail", "video", "provider", "author")
 _SETTABLE: Final = (
     MessageFlag.SUPPRESS_EMBEDS
     | MessageFlag.SUPPRESS_NOTIFICATIONS
@@ -56,7 +57,7 @@ def draft_of(
     return MessageDraft(
         content=_content(fields.get("content")),
         uploads=_uploads(fields.get("attachments"), files),
-        embeds=objects(fields.get("embeds"), ("embeds",)),
+        embeds=_embeds(fields.get("embeds")),
         stickers=_stickers(fields.get("sticker_ids")),
         components=objects(fields.get("components"), ("components",)),
         poll=_poll(fields.get("poll")),
@@ -84,7 +85,7 @@ def edit_of(fields: Any, files: Mapping[int, File]) -> MessageEdit:
         keep = tuple(each for each in ids if each not in files)
     return MessageEdit(
         content=_content(fields["content"]) if "content" in fields else UNSET,
-        embeds=objects(fields["embeds"], ("embeds",)) if "embeds" in fields else UNSET,
+        embeds=_embeds(fields["embeds"]) if "embeds" in fields else UNSET,
         components=objects(fields["components"], ("components",))
         if "components" in fields
         else UNSET,
@@ -120,6 +121,18 @@ def allowed_mentions_of(value: Any) -> AllowedMentions | None:
         roles=frozenset(named["roles"]),
         replied_user=fields.get("replied_user") is True,
     )
+
+
+def _embeds(value: Any) -> tuple[dict[str, Any], ...]:
+    """Embeds, in a form that can be looked at."""
+    embeds = objects(value, ("embeds",))
+    for number, embed in enumerate(embeds):
+        path = ("embeds", number)
+        for name in _EMBED_PARTS:
+            if embed.get(name) is not None:
+                dictionary(embed[name], (*path, name))
+        objects(embed.get("fields"), (*path, "fields"))
+    return embeds
 
 
 def _content(value: Any) -> str:
