@@ -265,7 +265,7 @@ def test_on_a_terminal_it_is_asked_with_what_would_be_lost(
     shell("installation", "add", account, "laptop")
     environ = {"PATH": os.environ["PATH"], **shell.variables}
     with terminal(["fleet", "account", "remove", account], environ) as screen:
-        screen.until("(home-lab) with its 1 machines?")
+        screen.until("(home-lab) with 1 machine, and all it holds?")
         screen.type(typed)
         assert screen.end() == code
         assert ("Next: " in screen.shown) == (code == 1)

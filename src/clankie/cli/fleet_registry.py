@@ -51,8 +51,9 @@ def account_list(*, as_json: AsJson = False) -> None:
 def account_remove(account_id: AccountId, *, yes: Yes = False) -> None:
     """Remove an account with everything it holds: machines, routes, links, limits, blocks."""
     account = find_row("account", "accountId", account_id)
-    holds = f"with its {account['installations']} machines" if account["installations"] else ""
-    confirm(f"Remove {account_id} ({account['label']}) {holds}".rstrip() + "?", yes=yes)
+    count = account["installations"]
+    holds = f" with {count} machine{'s' if count > 1 else ''}" if count else ""
+    confirm(f"Remove {account_id} ({account['label']}){holds}, and all it holds?", yes=yes)
     call_fleet("account/remove", accountId=account_id)
     typer.echo(f"removed {account_id}")
 

@@ -1,6 +1,7 @@
 """The fleet's verify keys at this body: kept, asked for, and put where permits are verified (wire.md 10).
 
-Asked for at start, every six hours, and when a permit names a key that is not known, at most once in ten minutes. They
+Asked for at start, every six hours, when a permit names a key that is not known, at most once in ten minutes, and at
+each step of a rotation where fleet and body run in one process (`clankie up`), which knows of it. They
 are taken only from a fleet with an origin of its own: at the gateway's origin, the gateway could answer in the fleet's
 place and hand in a key of its own (docs/adr/0042). Owns when they are asked for. Must not know how.
 """
