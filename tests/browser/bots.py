@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 import yarl
@@ -21,7 +22,8 @@ class Helper(discord.Client):
         super().__init__(intents=intents)
         self.tree = app_commands.CommandTree(self)
         self.synced = asyncio.Event()
-        for command in (add, whisper, colour, ask, offer):
+        commands: list[app_commands.Command[Any, ..., Any]] = [add, whisper, colour, ask, offer]
+        for command in commands:
             self.tree.add_command(command)
 
     async def setup_hook(self) -> None:

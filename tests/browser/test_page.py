@@ -72,6 +72,7 @@ async def test_content_is_shown_as_written_and_does_nothing(chat: Chat, sim: Sim
     )
     assert refused, "a string became HTML"
     chat.expect_complaint("TrustedHTML")
+    chat.expect_complaint("policy: require-trusted-types-for")
 
 
 async def test_the_colours_follow_the_system_and_the_switch_and_stay(chat: Chat) -> None:

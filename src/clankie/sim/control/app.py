@@ -65,7 +65,7 @@ def control_app(
             openapi_config=OpenAPIConfig(
                 title="Clankie's simulated Discord: control",
                 version=version,
-                path=PREFIX,
+                path=f"{PREFIX}/openapi",
                 render_plugins=[JsonRenderPlugin()],
             ),
             logging_config=None,

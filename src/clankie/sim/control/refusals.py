@@ -90,7 +90,7 @@ def not_served(_: AnyRequest, error: HTTPException) -> Response[Refusal]:
         413: "The request is too large.",
     }
     message = words.get(error.status_code, f"The request is not as described: {error.detail}")
-    next_step = "See /sim/api/v1/openapi.json for what there is."
+    next_step = "See /sim/api/v1/openapi/openapi.json for what there is."
     return Response(Refusal(message, next_step), status_code=error.status_code)
 
 
