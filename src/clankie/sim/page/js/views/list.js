@@ -5,7 +5,7 @@ import { keepingFocus, oneTabStop, roving } from "../focus.js";
 import { fill, h } from "../dom.js";
 import { trying } from "../feedback.js";
 import { channelName, emit, isThread, markSeen, state, TYPE } from "../store.js";
-import { dayName, messageElement, sameDay, timeOf } from "./message.js";
+import { addTools, dayName, messageElement, sameDay, timeOf } from "./message.js";
 
 const NEAR = 700; // pixels from an end at which the next page is asked for
 const AT_END = 60; // pixels from the end that still count as reading along
@@ -30,6 +30,8 @@ export class MessageList {
     this.box.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.latest.addEventListener("click", () => this.toLatest());
     roving(this.feed, ".message", { onKey: (event, item) => this.#key(event, item) });
+    // Made when they are wanted: for all messages they would be most of the document.
+    for (const event of ["pointerover", "focusin"]) this.feed.addEventListener(event, ({ target }) => this.#tools(target));
     new ResizeObserver(() => { if (this.stuck) this.#toEnd(); }).observe(this.box);
     this.feed.addEventListener("load", () => { if (this.stuck) this.#toEnd(); }, true);
   }
@@ -136,6 +138,12 @@ export class MessageList {
   focusLast() {
     const last = [...this.feed.querySelectorAll(".message")].at(-1);
     last?.focus();
+  }
+
+  #tools(target) {
+    const element = target.closest(".message");
+    const message = element && this.history.find(element.dataset.key);
+    if (message) addTools(element, message, this.acts);
   }
 
   #element(message, before) {

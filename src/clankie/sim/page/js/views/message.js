@@ -80,9 +80,7 @@ export function messageElement(message, { before, acts, editing, highlighted }) 
         parts(message, guild, acts),
         reactions(message, acts),
         message.thread && threadLink(message.thread, acts),
-        ephemeral && h("p", { class: "message-note" }, "Only you can see this.")),
-    ),
-    tools(message, acts));
+        ephemeral && h("p", { class: "message-note" }, "Only you can see this."))));
 }
 
 function systemElement(message, guild, classes, acts) {
@@ -166,11 +164,12 @@ function threadLink(thread, acts) {
     icon("thread"), h("strong", { text: thread.name }), h("span", { class: "muted", text: count === 1 ? "1 message" : `${count} messages` }));
 }
 
-/** The buttons that appear beside a message; the same acts are in its menu. */
-function tools(message, acts) {
+/** The buttons that appear beside a message that is pointed at; the same acts are in its menu. */
+export function addTools(element, message, acts) {
+  if (element.querySelector(":scope > .message-tools")) return;
   const mine = message.author.id === state.meId;
   const ephemeral = (message.flags & EPHEMERAL) !== 0;
-  if (ephemeral) return null;
+  if (ephemeral || message.type in SYSTEM) return;
   const buttons = [];
   const tool = (name, label, run) => buttons.push(iconButton(name, label, run, { tabindex: "-1" }));
   if (can("react")) tool("smile", "Add a reaction", (event) => acts.pickReaction(message, event.currentTarget));
@@ -178,7 +177,7 @@ function tools(message, acts) {
   if (mine) tool("edit", "Edit", () => acts.edit(message));
   const more = iconButton("more", "More", (event) => acts.menu(message, event.currentTarget), { tabindex: "-1", "aria-haspopup": "menu", "aria-expanded": "false" });
   buttons.push(more);
-  return h("div", { class: "message-tools", role: "toolbar", "aria-label": "Act on this message" }, buttons);
+  element.append(h("div", { class: "message-tools", role: "toolbar", "aria-label": "Act on this message" }, buttons));
 }
 
 function editor(message, acts) {
