@@ -7,6 +7,8 @@ import { keepingFocus } from "../focus.js";
 import { on, state } from "../store.js";
 
 const EVERY_MS = 2_000;
+const USUAL_PORT = "8792";
+const RUN = `clankie sim run${location.port === USUAL_PORT ? "" : ` --port ${location.port}`} your_bot.py`;
 
 export class Bots {
   /** @param {object} acts `newApplication()`, `invite(bot)`, `talk(userId)` */
@@ -46,7 +48,7 @@ export class Bots {
         session.shard && fact("Shard", `${session.shard[0] + 1} of ${session.shard[1]}`),
         fact("Last heartbeat", session.lastHeartbeatMs === null ? "none yet" : `${Math.max(0, Math.round((Date.now() - session.lastHeartbeatMs) / 1000))} s ago`),
         fact("Events sent", String(session.sequence)))),
-      !bot.sessions.length && h("p", { class: "hint" }, "Connect one: ", h("code", { text: "clankie sim run your_bot.py" })),
+      !bot.sessions.length && h("p", { class: "hint" }, "Connect one: ", h("code", { text: RUN })),
       h("div", { class: "bot-actions" },
         h("button", { type: "button", class: "button small quiet", data: { key: `token-${bot.id}` }, on: { click: () => this.#copy(bot) } }, icon("copy"), "Copy token"),
         h("button", { type: "button", class: "button small quiet", data: { key: `talk-${bot.id}` }, on: { click: () => this.acts.talk(bot.userId) } }, icon("at"), "Write to it"),

@@ -48,7 +48,7 @@ export class Header {
       .sort((a, b) => (BigInt(b.last_message_id ?? b.id) > BigInt(a.last_message_id ?? a.id) ? 1 : -1));
     const tags = new Map((place.available_tags ?? []).map((tag) => [tag.id, tag.name]));
     return h("section", { class: "forum", "aria-label": `Posts of ${place.name}` },
-      h("div", { class: "forum-head" }, h("p", { class: "muted", text: place.topic || "Each post is a conversation of its own." }),
+      h("div", { class: "forum-head" }, h("p", { class: "muted", text: "Each post is a conversation of its own." }),
         can("send", place) && h("button", { type: "button", class: "button primary", on: { click: () => this.acts.newPost() } }, icon("plus"), "New post")),
       posts.length ? h("ul", { class: "forum-posts" }, posts.map((post) => h("li", {}, h("button", { type: "button", class: state.unread.has(post.id) ? "post place-unread" : "post", data: { key: post.id }, on: { click: () => this.acts.openChannel(post.id) } },
         h("strong", { text: post.name }),
