@@ -9,6 +9,7 @@ from clankie.discord.inbound import InboundMessage, ReplyState
 from clankie.discord.reading import merged, read_message, with_target
 from discord_payloads import (
     AROUND,
+    BOT,
     CHANNEL,
     EARLIER,
     GUEST,
@@ -54,6 +55,13 @@ from discord_payloads import (
             True,
             False,
             id="absent, pinged for it",
+        ),
+        pytest.param(
+            reply(f"> <@{BOT}>", referenced_message=...),
+            ReplyState.UNKNOWN,
+            None,
+            False,
+            id="absent, and quoted the bot",
         ),
         pytest.param(
             reply(pinged=False, referenced_message={"id": EARLIER}),

@@ -386,6 +386,13 @@ ANYTHING: Final = wake_policy(trigger=WakeTrigger.ANY, names=["Eliza"])
             id="no edit at all",
         ),
         pytest.param(
+            read(message(edited_timestamp=EDITED)),
+            edited(mention()),
+            wake_policy(),
+            Reason.EDIT_ADDS_NO_ADDRESS,
+            id="the edit that was known already",
+        ),
+        pytest.param(
             read(message()),
             edited(message(), "hello!"),
             ANYTHING,

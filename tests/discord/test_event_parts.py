@@ -16,6 +16,7 @@ from clankie.protocol.discord_ingress import event_json, parse_event
 from clankie.protocol.discord_ingress_crypto import MAX_PLAINTEXT
 from clankie.protocol.errors import InvalidValue
 from clankie.protocol.js_json import utf16_length
+from clankie.protocol.wire_model import write
 from discord_payloads import (
     BOT,
     CHANNEL,
@@ -189,12 +190,16 @@ def test_what_the_trigger_answers_stays_while_older_context_is_dropped() -> None
 
 def test_context_that_does_not_fit_is_dropped_oldest_first_and_no_more_than_that() -> None:
     chats = tuple(chat(index, "語" * 2_000) for index in range(1, 21))
-    found = built(read(message("語" * 3_000)), chats)
-    kept = len(found.context_ids)
-    assert found.context_ids == tuple(each.id for each in reversed(chats[:kept]))
-    size = len(event_json(found.event))
-    assert size <= MAX_PLAINTEXT < size + 3 * 2_000
-    assert 0 < kept < 20
+    record = context_record(chats[0])
+    assert record is not None
+    one_more = len(write(record)) + len(b",")
+    for padding in range(1, one_more + 100, 50):
+        found = built(read(message("x" * padding)), chats)
+        kept = len(found.context_ids)
+        assert found.context_ids == tuple(each.id for each in reversed(chats[:kept]))
+        assert 0 < kept < 20
+        size = len(event_json(found.event))
+        assert size <= MAX_PLAINTEXT < size + one_more
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,13 @@ def test_options_are_written_after_the_commands_name(options: list[Json], conten
     assert asked(payload).text == content
 
 
+def test_options_without_end_are_read_as_deep_as_discord_nests_them() -> None:
+    nested: Json = {"name": "x", "type": 1, "options": []}
+    for _ in range(5_000):
+        nested = {"name": "x", "type": 1, "options": [nested]}
+    assert asked(command(options=[nested])).text == "/ask x x x x"
+
+
 @pytest.mark.parametrize("name", ["stop", "new"])
 def test_a_command_without_options_is_exactly_its_name(name: str) -> None:
     assert asked(command(name)).content == f"/{name}"

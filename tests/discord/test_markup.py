@@ -27,6 +27,7 @@ CODE, QUOTE, LINK, ESCAPE = Inert.CODE, Inert.QUOTE, Inert.LINK, Inert.ESCAPE
         ("```py\n<@1>\n``` <@1>", [None]),
         ("```py\n<@1>", [None]),
         ("a ```<@1>``` b", []),
+        ("```js\n```<@1>``` <@1>", [None]),  # a language needs code after it
         ("> <@1>", [QUOTE]),
         (">  <@1>\n<@1>", [QUOTE, None]),
         ("  > <@1>", [QUOTE]),
@@ -44,6 +45,7 @@ CODE, QUOTE, LINK, ESCAPE = Inert.CODE, Inert.QUOTE, Inert.LINK, Inert.ESCAPE
         ("<https://a.example/@1>", []),
         ("[<@1>](https://a.example)", [LINK]),
         ("[a](<https://a.example> 'title') <@1>", [None]),
+        ("[https://b.example <@1>](https://a.example)", [LINK]),
         ("[<@1>](not a link)", [None]),
         ("[a [<@1>](https://a.example/x(y)) <@1>](z", [LINK, None]),
         ("<@１>", []),  # noqa: RUF001 - full-width digits are no id

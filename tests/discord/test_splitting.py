@@ -89,6 +89,7 @@ def test_a_block_is_closed_at_the_cut_and_opened_again_with_its_language() -> No
         ("~~~sh", "~~~sh", "~~~"),
         ("````md", "````md", "````"),
         ("  ```js", "  ```js", "  ```"),
+        (" " * 17 + "```js", "```js", "```"),
         ("```" + "x" * 50, "```", "```"),
     ],
 )
