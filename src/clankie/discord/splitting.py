@@ -105,6 +105,8 @@ def _end_of_part(text: str, at: int, opening: str) -> int:
     """Where the part that begins at `at` ends; always after `at`."""
     room = MAX_POST - len(opening)
     window = text[at : at + room + 1]
+    if len(window) <= room and not _open(opening, window):
+        return len(text)
     if opening or "```" in window or "~~~" in window:
         room -= MAX_CLOSING
     if len(text) - at <= room:
