@@ -309,7 +309,7 @@ def lengths(text: str) -> list[int]:
     return [len(body["content"]) for body in planned(text)]
 
 
-BLOCK: Final = "intro\n```py\n" + "line of code\n" * 300 + "```\noutro"
+BLOCK: Final = "intro\n```py\n" + "line of code\n" * 400 + "```\noutro"
 NOBODY: Final[Json] = {"parse": [], "replied_user": False}
 SILENCE: Final = plan_result(
     Silent(), delivery_id=f"discord:{MESSAGE}", channel_id=CHANNEL, reply_to=MESSAGE

@@ -30,7 +30,15 @@ def contents(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "text", ["hello", "x" * 2_000, "語" * 2_000, "😀" * 2_000, "```py\nx\n```"]
+    "text",
+    [
+        pytest.param("hello", id="short"),
+        pytest.param("x" * 2_000, id="ascii"),
+        pytest.param("語" * 2_000, id="cjk"),
+        pytest.param("😀" * 2_000, id="emoji"),
+        pytest.param("```py\nx\n```", id="a block"),
+        pytest.param("```\n" + "x" * 1_992 + "\n```", id="a block that fills it"),
+    ],
 )
 def test_a_text_that_fits_is_one_message_as_it_is(text: str) -> None:
     assert contents(text) == [text]
