@@ -75,6 +75,50 @@ async def test_content_is_shown_as_written_and_does_nothing(chat: Chat, sim: Sim
     chat.expect_complaint("policy: require-trusted-types-for")
 
 
+MARKDOWN = [
+    ("**a *b* c**", "paragraph(strong(a |em(b)| c))"),
+    ("***x***", "paragraph(strong(em(x)))"),
+    ("snake_case_name and _this_", "paragraph(snake_case_name and |em(this))"),
+    ("2 * 3 * 4", "paragraph(2 * 3 * 4)"),
+    ("~~a~~ __b__ ||c||", "paragraph(strike(a)| |underline(b)| |spoiler(c))"),
+    ("`**a**` ``a`b``", "paragraph(code:**a**| |code:a`b)"),
+    ("\\*a\\* **open", "paragraph(*a* **open)"),
+    ("<@1><@!2><@&3><#4>@here", "paragraph(user:1|user:2|role:3|channel:4|everyone:@here)"),
+    ("(https://example.org/a_(b)).", "paragraph((|link:https://example.org/a_(b)|).)"),
+    (
+        "[text](https://example.org) [no](javascript:x)",
+        "paragraph(link:https://example.org| [no](javascript:x))",
+    ),
+    ("# A\n## B\n-# c\n#d", "heading(A) / heading(B) / small(c) / paragraph(#d)"),
+    ("> a\n> b\nc", "quote / paragraph(c)"),
+    (">>> a\nb", "quote"),
+    ("- a\n  - b\n1. c", "list / list"),
+    ("```py\nx = 1\n```after", "code-block:x = 1 / paragraph(after)"),
+    ("before```x```", "paragraph(before) / code-block:x"),
+    ("```", "paragraph(```)"),
+]
+SHAPES = """async (sources) => {
+  const { parse } = await import("/js/text/markdown.js");
+  const one = (node) => {
+    if (node.type === "text") return node.value;
+    if (node.type === "link") return `link:${node.url}`;
+    if (["quote", "list"].includes(node.type)) return node.type;
+    if (node.children) return `${node.type}(${node.children.map(one).join("|")})`;
+    return `${node.type}:${node.value ?? node.id}`;
+  };
+  return sources.map((source) => {
+    const blocks = parse(source);
+    return blocks.map((block) => one(block)).join(" / ");
+  });
+}"""
+
+
+async def test_markdown_is_read_as_discord_reads_it(chat: Chat) -> None:
+    page = await chat.window("Owner")
+    shapes = await page.evaluate(SHAPES, [source for source, _ in MARKDOWN])
+    assert shapes == [shape for _, shape in MARKDOWN]
+
+
 async def test_the_colours_follow_the_system_and_the_switch_and_stay(chat: Chat) -> None:
     owner = await chat.window("Owner", color_scheme="dark")
     ground = "() => getComputedStyle(document.body).backgroundColor"

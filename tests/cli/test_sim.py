@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from clankie.cli import sim_script
-from clankie.cli.sim_way import NO_ROLES, TracedWay
+from clankie.cli.sim_way import NO_ROLES, TracedWay, hop_of
 from clankie.runtime.config import load_config
 from clankie.runtime.errors import ClankieError
 from clankie.runtime.settings import SimConfig
@@ -176,6 +176,28 @@ def test_something_else_on_the_port_is_not_taken_for_a_simulator(
     server.stdout.close()
     assert "is no simulated Discord" in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "what", "detail"),
+    [
+        ("charged for tn_3fmlglwd5kgnacudvpfh", "charged", "tn_3fmlglwd5kgnacudvpfh"),
+        (
+            "permit granted ed_5qr4mib5iqin3npdulgz permit Zlexe-d1VQSRGP-GoF7SXg",
+            "permit granted",
+            "ed_5qr4mib5iqin3npdulgz · permit Zlexe-d1VQSRGP-GoF7SXg",
+        ),
+        (
+            "forwarded 1199 bytes, answered 117 bytes, status 200, permit Zlexe-d1VQSRGP-GoF7SXg",
+            "forwarded 1199 bytes, answered 117 bytes, status 200",
+            "permit Zlexe-d1VQSRGP-GoF7SXg",
+        ),
+        ("settled as reply", "settled as reply", ""),
+    ],
+)
+def test_a_line_of_the_trace_is_shown_with_its_ids_apart(line: str, what: str, detail: str) -> None:
+    hop = hop_of(5, "gateway", line)
+    assert (hop.at_ms, hop.role, hop.what, hop.detail) == (5, "gateway", what, detail)
 
 
 def test_without_any_role_the_way_says_how_to_start_them(home: Path) -> None:

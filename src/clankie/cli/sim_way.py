@@ -3,6 +3,7 @@
 Owns the words of the page's notes. Must not know how a role is asked.
 """
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from clankie.runtime.errors import ClankieError
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 NO_ROLES: Final = Note(
     "No role of Clankie runs here, so this is Discord's side alone.", "clankie up", command=True
 )
+_IDS: Final = re.compile(
+    r",? (?:for )?(permit [A-Za-z0-9_-]{16,}|(?:tn|ed)_[a-z2-7]{16,})", re.ASCII
+)
+"""Permits, routes and edges in a line of the trace: too long to read on, and wanted when one looks for them."""
 
 
 class TracedWay:
@@ -29,8 +34,17 @@ class TracedWay:
         try:
             found = await find(self._config, delivery_id)
         except (ClankieError, OSError) as error:
-            return Way([], [Note(f"The roles could not be asked: {error}", "clankie doctor", command=True)])
-        hops = [Hop(at_ms, role, what) for at_ms, role, what in time_line(found)]
-        if not hops and all(isinstance(told, str) for told in (found.fleet, found.gateway, found.body)):
+            return Way(
+                [], [Note(f"The roles could not be asked: {error}", "clankie doctor", command=True)]
+            )
+        hops = [hop_of(*line) for line in time_line(found)]
+        if not hops and all(
+            isinstance(told, str) for told in (found.fleet, found.gateway, found.body)
+        ):
             return Way([], [NO_ROLES])
         return Way(hops, [Note(f"{role}: {said}") for role, said in found.silent().items()])
+
+
+def hop_of(at_ms: int, role: str, what: str) -> Hop:
+    """A line of the trace as a hop: what happened, and apart from it the ids."""
+    return Hop(at_ms, role, _IDS.sub("", what), " · ".join(_IDS.findall(what)))

@@ -10,6 +10,7 @@ from litestar.exceptions import HTTPException
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 
+from clankie.runtime.errors import ClankieError
 from clankie.sim.control.bots import SessionSource, bot_routes
 from clankie.sim.control.events import EventLog
 from clankie.sim.control.fault_routes import fault_routes
@@ -19,7 +20,7 @@ from clankie.sim.control.interactions import interaction_routes
 from clankie.sim.control.messages import message_routes
 from clankie.sim.control.people import people_routes
 from clankie.sim.control.places import place_routes
-from clankie.sim.control.refusals import NotSaid, broken, not_said, not_served, refused
+from clankie.sim.control.refusals import NotSaid, broken, not_kept, not_said, not_served, refused
 from clankie.sim.errors import ApiError
 from clankie.sim.faults import Faults
 from clankie.sim.world.world import World
@@ -58,6 +59,7 @@ def control_app(
             exception_handlers={
                 ApiError: refused,
                 NotSaid: not_said,
+                ClankieError: not_kept,
                 HTTPException: not_served,
                 Exception: broken,
             },

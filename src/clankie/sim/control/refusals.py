@@ -10,12 +10,14 @@ import structlog
 from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
+from clankie.runtime.errors import ClankieError
 from clankie.sim import errors
 from clankie.sim.errors import ApiError
 
 log = structlog.get_logger(__name__)
 
 _INTERNAL: Final = 500
+_UNAVAILABLE: Final = 503
 AnyRequest = Request[Any, Any, Any]
 
 
@@ -92,6 +94,11 @@ def not_served(_: AnyRequest, error: HTTPException) -> Response[Refusal]:
     message = words.get(error.status_code, f"The request is not as described: {error.detail}")
     next_step = "See /sim/api/v1/openapi/openapi.json for what there is."
     return Response(Refusal(message, next_step), status_code=error.status_code)
+
+
+def not_kept(_: AnyRequest, error: ClankieError) -> Response[Refusal]:
+    """What could not be done on this machine: the state's file cannot be written, say."""
+    return Response(Refusal(str(error), error.next_step), status_code=_UNAVAILABLE)
 
 
 def broken(request: AnyRequest, error: Exception) -> Response[Refusal]:

@@ -70,7 +70,7 @@ export function messageElement(message, { before, acts, editing, highlighted }) 
     message.message_reference && message.message_reference.type !== 1 && replied(message, guild, acts),
     message.interaction_metadata && invoked(message, guild),
     h("div", { class: "message-row" },
-      short ? h("time", { class: "message-side-time", datetime: message.timestamp, text: clock(timeOf(message)) }) : avatar(message.author),
+      short ? h("time", { class: "message-side-time", datetime: message.timestamp, text: shortClock(timeOf(message)) }) : avatar(message.author),
       h("div", { class: "message-main" },
         h("header", { class: short ? "message-head visually-hidden" : "message-head" },
           h("span", { class: "message-author", id: nameId, text: authorName(message, guild) }),
@@ -197,6 +197,9 @@ function editor(message, acts) {
 export function clock(moment) {
   return moment.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
 }
+
+/** In five characters, for the narrow column. */
+const shortClock = (moment) => moment.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 function stamp(moment) {
   const today = new Date();
