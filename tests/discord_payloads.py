@@ -8,6 +8,7 @@ from clankie.discord.reading import read_message
 
 BOT, ROLE, GUILD = "1001", "2001", "3001"
 CHANNEL, OTHER_CHANNEL, THREAD, FORUM, POST = "4001", "4002", "4101", "4003", "4201"
+DIRECT = "4500"
 GUEST, OTHER, OTHER_BOT, OTHER_ROLE = "5001", "5002", "5003", "2002"
 MESSAGE, EARLIER = "1290000000000000001", "1290000000000000000"
 SENT_AT_MS = (int(MESSAGE) >> 22) + 1_420_070_400_000
@@ -20,11 +21,11 @@ AROUND = Surroundings(
     bot_user_id=BOT,
     managed_roles={GUILD: ROLE},
     channels={
-        CHANNEL: Channel(name="general"),
-        OTHER_CHANNEL: Channel(name="elsewhere"),
-        THREAD: Channel(name="a thread", parent_id=CHANNEL, thread=True),
-        FORUM: Channel(name="help"),
-        POST: Channel(name="Cannot log in", parent_id=FORUM, thread=True),
+        CHANNEL: Channel(name="general", guild_id=GUILD),
+        OTHER_CHANNEL: Channel(name="elsewhere", guild_id=GUILD),
+        THREAD: Channel(name="a thread", guild_id=GUILD, parent_id=CHANNEL, thread=True),
+        FORUM: Channel(name="help", guild_id=GUILD),
+        POST: Channel(name="Cannot log in", guild_id=GUILD, parent_id=FORUM, thread=True),
     },
     roles={ROLE: "Clankie", OTHER_ROLE: "Moderators"},
 )
@@ -73,7 +74,7 @@ def mention(content: str = f"<@{BOT}> hello", **more: Any) -> Json:
 
 
 def direct(content: str = "hello", **more: Any) -> Json:
-    return message(content, **{"guild_id": ..., "member": ...} | more)
+    return message(content, **{"channel_id": DIRECT, "guild_id": ..., "member": ...} | more)
 
 
 def reply(content: str = "yes", *, to: Any = None, pinged: bool = True, **more: Any) -> Json:
@@ -147,6 +148,7 @@ def command(
     name: str = "ask", options: list[Json] | None = None, *, dm: bool = False, **more: Any
 ) -> Json:
     """An INTERACTION_CREATE of a slash command."""
+    channel_id = DIRECT if dm else CHANNEL
     who: Json = (
         {"user": user()} if dm else {"member": {"user": user(), "roles": []}, "guild_id": GUILD}
     )
@@ -157,8 +159,8 @@ def command(
             "type": 2,
             "token": "a-token-of-an-interaction",
             "version": 1,
-            "channel_id": CHANNEL,
-            "channel": {"id": CHANNEL, "type": 1 if dm else 0},
+            "channel_id": channel_id,
+            "channel": {"id": channel_id, "type": 1 if dm else 0},
             "data": {"id": "9001", "name": name, "type": 1, "options": options or []},
         }
         | who

@@ -23,6 +23,7 @@ from discord_payloads import (
     AROUND,
     BOT,
     CHANNEL,
+    DIRECT,
     EDITED,
     EDITED_MS,
     FORUM,
@@ -85,7 +86,7 @@ TABLE: Final[dict[str, tuple[InboundMessage, Because | None, Because | None, Bec
     "another-role": (read(message(f"<@&{OTHER_ROLE}> hi")), NO, NO, NO),
     "another-user": (read(message(f"<@{OTHER}> hi")), NO, NO, NO),
     "dm": (read(direct()), DM, DM, DM),
-    "dm-reply": (read(reply(guild_id=..., member=...)), DM, DM, DM),
+    "dm-reply": (read(reply(channel_id=DIRECT, guild_id=..., member=...)), DM, DM, DM),
     "reply": (read(reply()), REPLY, REPLY, REPLY),
     "reply-without-ping": (read(reply(pinged=False)), REPLY, REPLY, REPLY),
     "reply-to-a-deleted-message": (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clankie.discord.attention import Reason, wake_policy, wakes
+from clankie.discord.attention import Reason, Wake, wake_policy, wakes
 from clankie.discord.errors import NotReadable
 from clankie.discord.facts import Channel, Surroundings, has_content_intent
 from clankie.discord.inbound import (
@@ -11,7 +11,9 @@ from clankie.discord.inbound import (
     NamedKind,
     Place,
 )
+from clankie.discord.reading import read_listed
 from discord_payloads import (
+    AROUND,
     BOT,
     CHANNEL,
     EDITED,
@@ -101,6 +103,20 @@ def test_the_first_message_of_a_forum_post_is_known_and_carries_the_title() -> N
 
 def test_a_direct_message_has_no_server() -> None:
     assert read(direct()).place.guild_id is None
+
+
+@pytest.mark.parametrize("channel_id", [CHANNEL, "4999"])
+def test_a_listed_message_is_of_the_server_it_was_asked_for_in(channel_id: str) -> None:
+    # Discord leaves the server out there: it must not pass for a DM, which would always wake.
+    listed = message(channel_id=channel_id, guild_id=..., member=...)
+    found = read_listed(listed, AROUND, guild_id=GUILD)
+    assert found.place.guild_id == GUILD
+    assert not isinstance(wakes(found, wake_policy()), Wake)
+    assert read_listed(direct(), AROUND, guild_id=None).place.guild_id is None
+
+
+def test_a_channel_known_to_be_in_a_server_is_never_taken_for_a_dm() -> None:
+    assert read(message(guild_id=..., member=...)).place.guild_id == GUILD
 
 
 # Rendering

@@ -25,11 +25,13 @@ class Channel(Fact, frozen=True, kw_only=True):
 
     Attributes:
         name: what members see; untrusted, anyone who manages channels chose it.
+        guild_id: its server. A message that Discord lists, or shows to one person alone, does not name it.
         parent_id: of a thread, its channel or forum; of a channel, None (a category is no parent here).
         thread: whether it is a thread, forum posts included.
     """
 
     name: str = ""
+    guild_id: str | None = None
     parent_id: str | None = None
     thread: bool = False
 

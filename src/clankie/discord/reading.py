@@ -51,12 +51,26 @@ _PEOPLES: Final = frozenset((MESSAGE_DEFAULT, MESSAGE_REPLY, 20, 23))
 
 
 def read_message(payload: Mapping[str, object], around: Surroundings) -> InboundMessage:
-    """The facts of one whole message: MESSAGE_CREATE, or one of a channel's history.
+    """The facts of one whole message, as the gateway sends it: one that names no server is of a DM.
 
     Raises:
         NotReadable: it has no id, channel, author, content or type of the kind documented.
     """
     return _Reading(required_object(payload, "message"), around).answering_message()
+
+
+def read_listed(
+    payload: Mapping[str, object], around: Surroundings, *, guild_id: str | None
+) -> InboundMessage:
+    """The facts of a message as REST lists it: without its server, so that whoever asked for it must say.
+
+    Args:
+        guild_id: of the channel that was asked for; None for a DM.
+
+    Raises:
+        NotReadable: as `read_message`.
+    """
+    return read_message({**required_object(payload, "message"), "guild_id": guild_id}, around)
 
 
 def merged(former: Mapping[str, object], update: Mapping[str, object]) -> Payload:
@@ -215,10 +229,10 @@ def author_of(
 
 
 def place_of(channel_id: str, guild_id: str | None, around: Surroundings) -> Place:
-    """The place of a channel, by what is known of it."""
+    """The place of a channel, by what is known of it. What is known to be in a server is never taken for a DM."""
     channel = around.channels.get(channel_id, Channel())
     return Place(
-        guild_id=guild_id,
+        guild_id=guild_id or channel.guild_id,
         channel_id=channel_id,
         parent_id=channel.parent_id if channel.thread else None,
         thread=channel.thread,
