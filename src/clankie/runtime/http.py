@@ -27,7 +27,8 @@ KEEP_ALIVE_SECONDS: Final = (
     75  # longer than a poller's pause, so that its connection is still there
 )
 TICK_SECONDS: Final = 1.0  # how often the Date header moves on
-FLUSH_SECONDS: Final = 0.2  # uvicorn itself waits 0.1 s, so that what was just written gets out
+FLUSH_SECONDS: Final = 0.2  # for what was just written to get out, also when there is no grace
+LEFT_SECONDS: Final = 0.005  # how often a server that stops looks whether something is left
 ABORT_SECONDS: Final = 1.0  # what a cancelled request gets to answer before its connection is cut
 
 Asgi = Callable[[Any, Any, Any], Any]
@@ -123,11 +124,16 @@ class HttpServer:
         if self._ticking is None or self._socket is None:
             return
         self._ticking.cancel()
+        # Not uvicorn's own shutdown: that one takes a tenth of a second when nothing is connected, and logs an error
+        # however the grace ends.
+        self.stop_listening()
+        self._socket.close()
+        for connection in list(self._server.server_state.connections):
+            connection.shutdown()
         tasks = self._server.server_state.tasks
         try:
-            # Not uvicorn's own bound: that one logs an error however it ends.
             async with asyncio.timeout(FLUSH_SECONDS + grace_seconds):
-                await self._server.shutdown(sockets=[self._socket])
+                await self._until_nothing_is_left()
         except TimeoutError:
             if tasks:
                 log.info("requests_cancelled", count=len(tasks))
@@ -138,6 +144,11 @@ class HttpServer:
         for connection in list(self._server.server_state.connections):
             connection.transport.abort()
         self._socket = None
+
+    async def _until_nothing_is_left(self) -> None:
+        state = self._server.server_state
+        while state.connections or state.tasks:  # noqa: ASYNC110 - uvicorn tells nobody when its last one has gone
+            await asyncio.sleep(LEFT_SECONDS)
 
     async def _tick(self) -> None:
         while True:

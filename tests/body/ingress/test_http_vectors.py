@@ -8,7 +8,7 @@ import pytest
 
 from body.conftest import StartMachine
 from body.http_client import HttpAnswer
-from body.machine import Machine
+from body.machine import Machine, until
 from clankie.captain.echo import describe
 from clankie.protocol import base64url, parse_event, parse_result, turn_request_for
 from clankie.protocol.discord_ingress import (
@@ -125,4 +125,5 @@ async def test_a_recorded_envelope_sent_while_its_turn_runs_is_pending(
     body = json.dumps(row["envelope"]).encode()
     for _ in range(3):
         assert await repeated(machine, body, row) == Pending()
+    await until(lambda: bool(machine.starts()))  # the journal is written after the answer
     assert len(machine.starts()) == 1
