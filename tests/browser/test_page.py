@@ -67,9 +67,14 @@ async def test_content_is_shown_as_written_and_does_nothing(chat: Chat, sim: Sim
     )
     links = await owner.locator(".feed a").evaluate_all("all => all.map((one) => one.protocol)")
     assert set(links) <= {"http:", "https:"}
-    refused = await owner.evaluate(
-        "() => { try { document.createElement('p').innerHTML = '<b>x</b>'; return false } catch { return true } }"
-    )
+    async with (
+        owner.expect_console_message(lambda told: "TrustedHTML" in told.text),
+        owner.expect_console_message(lambda told: "policy: require-trusted" in told.text),
+    ):
+        refused = await owner.evaluate(
+            "() => { try { document.createElement('p').innerHTML = '<b>x</b>'; return false }"
+            " catch { return true } }"
+        )
     assert refused, "a string became HTML"
     chat.expect_complaint("TrustedHTML")
     chat.expect_complaint("policy: require-trusted-types-for")

@@ -1,8 +1,11 @@
 """Who may come in: this port's own name, no foreign page, and writes that are meant."""
 
+import re
+
 import httpx2
 import pytest
 
+from clankie.sim.control.page_files import PageFiles
 from clankie.sim.role import SimRole
 from sim.control.support import Control
 
@@ -61,3 +64,12 @@ async def test_the_pages_files_come_with_a_policy_and_are_asked_for_once(sim: Si
         assert (await client.get("/js/../../role.py")).status_code == 404
         assert (await client.get("/%2e%2e/role.py")).status_code == 404
         assert (await client.post("/")).status_code == 405
+
+
+async def test_the_page_names_each_of_its_modules_so_that_none_is_waited_for_in_turn(
+    sim: SimRole,
+) -> None:
+    async with httpx2.AsyncClient(base_url=sim.origin, trust_env=False) as client:
+        page = (await client.get("/")).text
+    named = {f"/{name}" for name in re.findall(r'(?:href|src)="(js/[^"]+)"', page)}
+    assert named == {path for path in PageFiles().files if path.endswith(".js")}
