@@ -289,6 +289,24 @@ async def test_a_broken_stream_is_told_of_and_everything_is_there_after_it(
     chat.foreign.clear()  # this simulator is another one than the test's
 
 
+async def test_a_window_that_is_hidden_lets_its_stream_go_and_catches_up(chat: Chat) -> None:
+    owner = await chat.window("Owner")
+    await owner.clock.install()
+    hide = """(hidden) => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    await owner.evaluate(hide, True)
+    await owner.clock.fast_forward(31_000)
+    chat.say(chat.person("Guest"), chat.channel("general"), "While you looked elsewhere")
+    await send(owner, "I hear nothing")
+    await expect(writing(owner)).to_have_value("")
+    await expect(owner.locator(".message")).to_have_count(1)
+    await owner.evaluate(hide, False)
+    await expect(message(owner, "While you looked elsewhere")).to_be_visible()
+    await expect(message(owner, "I hear nothing")).to_be_visible()
+
+
 async def test_ten_thousand_messages_are_paged_both_ways_in_a_bounded_document(
     chat: Chat, sim: SimRole
 ) -> None:

@@ -24,6 +24,7 @@ import { Sidebar } from "./views/sidebar.js";
 import { Way } from "./views/way.js";
 
 const KEPT_PERSON = "clankie-sim:person";
+const REST_AFTER_MS = 30_000;
 const RELOAD_MS = 60; // changes of the world that come together are read once
 const WORLD_EVENTS = /^(GUILD|CHANNEL|THREAD|USER|APPLICATION|SIM)_/;
 
@@ -331,6 +332,14 @@ addEventListener("hashchange", () => {
 });
 addEventListener("focus", () => { if (page.list.stuck && page.history.channelId) page.list.toLatest(); });
 addEventListener("online", () => stream.hurry());
+
+/* A browser grants six connections to one address: a window that nobody sees lets its own go, and catches up later. */
+let resting = null;
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(resting);
+  if (document.hidden) resting = setTimeout(() => stream.close(), REST_AFTER_MS);
+  else stream.hurry();
+});
 on("world", () => { document.body.dataset.ready = "true"; });
 
 const first = wish();
