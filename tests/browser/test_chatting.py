@@ -33,6 +33,7 @@ async def test_a_message_without_a_window_shows_as_unread_and_what_mentions_one_
     guest = await chat.window("Guest", "ideas")
     chat.say(chat.person("Owner"), chat.channel("general"), f"<@{chat.person('Guest').id}> look")
     place = guest.get_by_role("button", name=re.compile("general, channel, 1 unread, you are men"))
+    await expect(guest).to_have_title("(1) ideas · Clankie sim")
     await place.click()
     await expect(guest.locator(".message-mentions-me")).to_contain_text("@Guest look")
     await expect(guest.get_by_role("button", name="general, channel", exact=True)).to_be_visible()
@@ -124,6 +125,22 @@ async def test_ones_last_message_is_edited_with_arrow_up_and_a_message_is_delete
     await owner.get_by_role("dialog").get_by_role("button", name="Delete").click()
     await expect(guest.get_by_text("The door is closed")).to_have_count(0)
     await expect(owner.get_by_text("The door is closed")).to_have_count(0)
+
+
+async def test_what_is_edited_shows_names_and_keeps_whom_it_mentions(
+    chat: Chat, sim: SimRole
+) -> None:
+    owner, guest = chat.person("Owner"), chat.person("Guest")
+    posted = chat.say(owner, chat.channel("general"), f"Ask <@{guest.id}> or <@1>")
+    page = await chat.window("Owner")
+    await message(page, "Ask").focus()
+    await page.keyboard.press("e")
+    await expect(page.get_by_label("Edit your message")).to_have_value("Ask @guest or <@1>")
+    await page.keyboard.type("!")
+    await page.keyboard.press("Enter")
+    await expect(message(page, "Ask")).to_contain_text("edited")
+    edited = sim.world.message(chat.channel("general").id, posted)
+    assert edited.content == f"Ask <@{guest.id}> or <@1>!"
 
 
 async def test_reactions_are_added_seen_and_taken_back(chat: Chat, sim: SimRole) -> None:

@@ -259,6 +259,26 @@ async def test_the_keyboard_reaches_everything_and_never_loses_its_place(chat: C
     await expect(writing(owner)).to_be_focused()
 
 
+async def test_the_focus_stays_while_others_change_the_world(chat: Chat, sim: SimRole) -> None:
+    owner = await chat.window("Owner")
+    await owner.get_by_role("button", name="Members").click()
+    for number, name in enumerate(
+        (
+            "More about this place",
+            "New thread",
+            "New conversation",
+            "New server",
+            "ideas, channel",
+            "More about Guest",
+        )
+    ):
+        await owner.get_by_role("button", name=name).focus()
+        made = f"made-{number}"
+        sim.world.create_channel(chat.person("Owner").id, chat.guild_id, made)
+        await expect(owner.get_by_role("button", name=f"{made}, channel")).to_be_visible()
+        await expect(owner.get_by_role("button", name=name)).to_be_focused()
+
+
 async def test_a_broken_stream_is_told_of_and_everything_is_there_after_it(
     chat: Chat, tmp_path: Path
 ) -> None:

@@ -52,7 +52,7 @@ class SetFault(Ask, frozen=True):
 
 
 class ShownFault(msgspec.Struct, frozen=True):
-    """A switch. `left`: how often it still works, None until cleared. `immediate`: it acts at once, and is over."""
+    """A switch. `left`: how often it still works, None until cleared."""
 
     name: str
     title: str
@@ -60,7 +60,6 @@ class ShownFault(msgspec.Struct, frozen=True):
     group: str
     on: bool
     left: int | None
-    immediate: bool
     fields: list[Field]
 
 
@@ -234,7 +233,6 @@ def _switch(world: World, kind: FaultKind, words: _Words, active: list[Fault]) -
         group=words.group,
         on=mine is not None,
         left=None if mine is None else mine.left,
-        immediate=False,
         fields=[*words.fields, *([whom] if len(bots) > 1 else [])],
     )
 
@@ -250,6 +248,5 @@ def _outage(world: World) -> ShownFault:
         group="Servers",
         on=out,
         left=None,
-        immediate=False,
         fields=[] if out or not options else [Field("guildId", "Server", options=options)],
     )

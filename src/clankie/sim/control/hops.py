@@ -20,7 +20,7 @@ class Hop(msgspec.Struct, frozen=True, rename="camel"):
 
     Attributes:
         at_ms: wall-clock milliseconds.
-        role: `discord`, `edge`, `fleet`, `gateway`, `body` or `bot`.
+        role: `discord`, `edge`, `fleet`, `gateway` or `body`.
         what: in a few words.
         detail: more of it, or empty.
     """

@@ -51,7 +51,7 @@ export function messageActs(page) {
     pin: (message, wanted) => trying(() => (wanted ? api.put : remove)(`${path(message)}/pin`, { as: as() })),
     thread(message) {
       askForm({
-        title: message ? "Thread from this message" : "New thread", submit: "Start", fields: [{ name: "name", label: "Name", required: true, maxlength: 100, value: message ? fromMarks(message.content, guildOf()).slice(0, 60) : "" }],
+        title: message ? "Thread from this message" : "New thread", submit: "Start", fields: [{ name: "name", label: "Name", required: true, maxlength: 100, value: message ? fromMarks(message.content, channel(), guildOf()).slice(0, 60) : "" }],
         run: async ({ name }) => {
           const made = await trying(() => api.post(`/channels/${channel().id}/threads`, { as: as(), name, messageId: message?.id ?? null }));
           if (made) page.openWhenKnown(made.id);

@@ -49,23 +49,3 @@ export function keepingFocus(container, draw) {
   const nearest = [key, ...order.slice(at + 1), ...order.slice(0, Math.max(at, 0)).reverse()].find((each) => now.has(each));
   (now.get(nearest) ?? container).focus();
 }
-
-const FOCUSABLE = "a[href], button:not([disabled]), input:not([disabled]), select:not([disabled]), textarea:not([disabled]), [tabindex='0']";
-
-/** Keep Tab inside a box that lies over the page. */
-export function trapTab(box) {
-  box.addEventListener("keydown", (event) => {
-    if (event.key !== "Tab") return;
-    const items = [...box.querySelectorAll(FOCUSABLE)].filter((item) => item.offsetParent !== null);
-    if (!items.length) return;
-    const first = items[0];
-    const last = items.at(-1);
-    if (event.shiftKey && document.activeElement === first) {
-      event.preventDefault();
-      last.focus();
-    } else if (!event.shiftKey && document.activeElement === last) {
-      event.preventDefault();
-      first.focus();
-    }
-  });
-}

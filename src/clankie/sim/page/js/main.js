@@ -285,6 +285,7 @@ fill(drawer, icon("menu"));
 function openDrawer() {
   document.body.classList.add("drawer-open");
   scrim.hidden = false;
+  document.getElementById("main").inert = true; // what lies behind is not reached by Tab either
   drawer.setAttribute("aria-expanded", "true");
   document.querySelector("#places [aria-current], #places button")?.focus();
 }
@@ -293,6 +294,7 @@ function closeDrawer() {
   if (!document.body.classList.contains("drawer-open")) return false;
   document.body.classList.remove("drawer-open");
   scrim.hidden = true;
+  document.getElementById("main").inert = false;
   drawer.setAttribute("aria-expanded", "false");
   drawer.focus();
   return true;

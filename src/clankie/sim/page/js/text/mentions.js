@@ -78,10 +78,11 @@ function marked(text, marks) {
   return out;
 }
 
-/** The other way, for editing what was sent. */
-export function fromMarks(content, guild) {
-  return content
+/** The other way, for editing what was sent; left as it is when it would not come back the same. */
+export function fromMarks(content, place, guild) {
+  const shown = content
     .replace(/<@!?(\d+)>/g, (whole, id) => (state.users.has(id) ? `@${state.users.get(id).username}` : whole))
     .replace(/<@&(\d+)>/g, (whole, id) => (state.roles.has(id) ? `@${state.roles.get(id).name}` : whole))
     .replace(/<#(\d+)>/g, (whole, id) => (guild?.channels.some((item) => item.id === id) ? `#${channelName(state.channels.get(id))}` : whole));
+  return toMarks(shown, place, guild) === content ? shown : content;
 }

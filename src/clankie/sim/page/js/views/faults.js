@@ -36,9 +36,9 @@ export class Faults {
       h("div", { class: "fault-head" }, h("strong", { text: fault.title }), state && h("span", { class: "fault-state", text: state })),
       h("p", { class: "muted", id: about, text: fault.about }),
       h("div", { class: "fault-controls" }, fault.fields.map((field) => this.#field(fault, field)),
-        fault.on && !fault.immediate
+        fault.on
           ? h("button", { type: "button", class: "button small quiet", text: "Off", "aria-label": `Switch off: ${fault.title}`, data: { key: fault.name }, on: { click: () => this.#off(fault) } })
-          : h("button", { type: "button", class: "button small", text: fault.immediate ? "Do it" : "On", "aria-label": `${fault.immediate ? "Do" : "Switch on"}: ${fault.title}`, "aria-describedby": about, data: { key: fault.name }, on: { click: () => this.#on(fault) } })));
+          : h("button", { type: "button", class: "button small", text: "On", "aria-label": `Switch on: ${fault.title}`, "aria-describedby": about, data: { key: fault.name }, on: { click: () => this.#on(fault) } })));
   }
 
   #field(fault, field) {
@@ -58,7 +58,7 @@ export class Faults {
     }));
     const done = await trying(() => api.post(`/faults/${fault.name}`, values));
     if (done) {
-      announce(done.told ?? `${fault.title}: on`);
+      announce(`${fault.title}: on`);
       this.#draw(done.faults);
     }
   }

@@ -1,5 +1,6 @@
 // The line above the messages: where one is, and what can be opened there. Owns the forum's list of posts, too.
 import { fill, h, icon, iconButton } from "../dom.js";
+import { keepingFocus } from "../focus.js";
 import { can, channel, channelName, guildOf, isThread, on, state, TYPE, userName, whoTypes } from "../store.js";
 import { kindIcon } from "./sidebar.js";
 
@@ -13,6 +14,7 @@ export class Header {
     this.tools = document.getElementById("place-tools");
     this.typing = document.getElementById("typing");
     for (const topic of ["world", "place"]) on(topic, () => this.draw());
+    on("unread", () => this.#name());
     on("typing", () => this.#typing());
     on("place", () => this.#typing());
     setInterval(() => this.#typing(), LOOK_MS);
@@ -22,16 +24,27 @@ export class Header {
     const place = channel();
     const guild = guildOf();
     const parent = isThread(place) ? state.channels.get(place.parent_id) : null;
+    keepingFocus(this.title.parentElement, () => this.#fill(place, guild, parent));
+    this.#name();
+  }
+
+  #fill(place, guild, parent) {
     fill(this.title, place ? [
       icon(place.type === TYPE.dm ? "at" : kindIcon(place)),
       h("h1", { text: channelName(place) }),
-      parent && h("button", { type: "button", class: "crumb", on: { click: () => this.acts.openChannel(parent.id) } }, `in ${channelName(parent)}`),
+      parent && h("button", { type: "button", class: "crumb", data: { key: "crumb" }, on: { click: () => this.acts.openChannel(parent.id) } }, `in ${channelName(parent)}`),
       !parent && place.topic && h("p", { class: "topic", text: place.topic, title: place.topic }),
     ] : h("h1", { text: "Clankie’s Discord, simulated" }));
     fill(this.tools,
-      place && can("thread") && !isThread(place) && place.type !== TYPE.forum && place.type !== TYPE.dm && iconButton("thread", "New thread", () => this.acts.newThread()),
-      place && guild && iconButton("more", "More about this place", (event) => this.acts.placeMenu(event.currentTarget), { "aria-haspopup": "menu", "aria-expanded": "false" }));
-    document.title = place ? `${channelName(place)} · Clankie sim` : "Clankie sim";
+      place && can("thread") && !isThread(place) && place.type !== TYPE.forum && place.type !== TYPE.dm && iconButton("thread", "New thread", () => this.acts.newThread(), { data: { key: "new-thread" } }),
+      place && guild && iconButton("more", "More about this place", (event) => this.acts.placeMenu(event.currentTarget), { "aria-haspopup": "menu", "aria-expanded": "false", data: { key: "place-more" } }));
+  }
+
+  /** The window's name: how many places hold a mention, and where one is. */
+  #name() {
+    const place = channel();
+    const mentions = [...state.unread.values()].filter((item) => item.mentioned).length;
+    document.title = (mentions ? `(${mentions}) ` : "") + (place ? `${channelName(place)} · Clankie sim` : "Clankie sim");
   }
 
   #typing() {

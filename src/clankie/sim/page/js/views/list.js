@@ -4,7 +4,7 @@
 import { keepingFocus, oneTabStop, roving } from "../focus.js";
 import { fill, h } from "../dom.js";
 import { trying } from "../feedback.js";
-import { channelName, emit, isThread, markSeen, state, TYPE } from "../store.js";
+import { channelName, isThread, markSeen, state, TYPE } from "../store.js";
 import { addTools, dayName, messageElement, sameDay, timeOf } from "./message.js";
 
 const NEAR = 700; // pixels from an end at which the next page is asked for
@@ -286,7 +286,6 @@ export class MessageList {
     this.latest.hidden = !away;
     const unread = state.unread.get(this.history.channelId)?.count ?? 0;
     this.latest.querySelector("span").textContent = unread ? `${unread} new` : "Newest";
-    if (!away) emit("at-latest");
   }
 
   #key(event, item) {

@@ -3,7 +3,8 @@ import { avatar } from "../avatar.js";
 import { h, icon, iconButton } from "../dom.js";
 import { renderMarkdown } from "../text/render.js";
 import { plainText } from "../text/markdown.js";
-import { can, guildOf, mentionsMe, names, state, userName } from "../store.js";
+import { fromMarks } from "../text/mentions.js";
+import { can, channel, guildOf, mentionsMe, names, state, userName } from "../store.js";
 import { attachments, embeds, poll, stickers } from "./parts.js";
 import { components } from "./components.js";
 
@@ -182,7 +183,7 @@ export function addTools(element, message, acts) {
 
 function editor(message, acts) {
   const area = h("textarea", { class: "edit-area", rows: String(Math.min(8, message.content.split("\n").length + 1)), "aria-label": "Edit your message", maxlength: "2000" });
-  area.value = message.content;
+  area.value = fromMarks(message.content, channel(), guildOf());
   area.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); acts.endEdit(message); }
     else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); acts.saveEdit(message, area.value); }

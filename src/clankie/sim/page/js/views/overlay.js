@@ -50,7 +50,7 @@ export function closeMenu({ focus = true } = {}) {
   openMenu = null;
   menu.remove();
   anchor.setAttribute("aria-expanded", "false");
-  if (focus && anchor.isConnected) anchor.focus();
+  if (focus) (anchor.isConnected ? anchor : document.querySelector(".composer textarea"))?.focus();
   return true;
 }
 

@@ -22,8 +22,8 @@ export class Sidebar {
     keepingFocus(this.nav, () => fill(this.nav,
       [...state.guilds.values()].map((guild) => this.#guild(guild)),
       this.#section("Direct messages", "dms", [...state.world.dms].sort(byNewest).map((place) => this.#place(place)),
-        iconButton("plus", "New conversation", () => this.acts.newDm(), { class: "tiny" }), "No conversations yet."),
-      h("button", { type: "button", class: "add-server", on: { click: () => this.acts.newGuild() } }, icon("plus"), "New server")));
+        iconButton("plus", "New conversation", () => this.acts.newDm(), { class: "tiny", data: { key: "new-dm" } }), "No conversations yet."),
+      h("button", { type: "button", class: "add-server", data: { key: "new-server" }, on: { click: () => this.acts.newGuild() } }, icon("plus"), "New server")));
     oneTabStop(this.nav, ".place, .group-name", this.nav.querySelector("[aria-current]"));
   }
 
@@ -38,7 +38,7 @@ export class Sidebar {
       rows.push(h("li", { class: "category" }, h("span", { text: category.name })));
       for (const place of inside) rows.push(...this.#withThreads(place, guild));
     }
-    const more = iconButton("more", `More about ${guild.name}`, (event) => this.acts.guildMenu(guild, event.currentTarget), { class: "tiny", "aria-haspopup": "menu", "aria-expanded": "false" });
+    const more = iconButton("more", `More about ${guild.name}`, (event) => this.acts.guildMenu(guild, event.currentTarget), { class: "tiny", "aria-haspopup": "menu", "aria-expanded": "false", data: { key: `more-${guild.id}` } });
     const note = guild.unavailable ? "This server has an outage (a fault is switched on)." : "No channel here that you may see.";
     return this.#section(guild.name, guild.id, rows, more, note);
   }

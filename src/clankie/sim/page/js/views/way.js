@@ -17,7 +17,6 @@ const SEES = {
   fleet: ["Fleet", "signs a permit, sees no text"],
   gateway: ["Gateway", "sees bytes only"],
   body: ["Body", "opens it, keeps its state"],
-  bot: ["Bot", "connected without Clankie"],
 };
 
 export class Way {
