@@ -98,7 +98,9 @@ def run(
     from clankie.cli.sim_script import run_script  # noqa: PLC0415 - `clankie --help` must not wait
     from clankie.runtime.config import load_config  # noqa: PLC0415
 
-    settings = _chosen(load_config(os.environ).config.sim, None, context.obj if port is None else port)
+    settings = _chosen(
+        load_config(os.environ).config.sim, None, context.obj if port is None else port
+    )
     run_script(settings, script, context.args, bot)
 
 
@@ -112,7 +114,11 @@ def _chosen(settings: "SimConfig", state: Path | None, port: int | None) -> "Sim
 
 def _welcome(role: "SimRole", settings: "SimConfig", *, chosen_port: bool) -> list[str]:
     given = f" --port {role.origin.rpartition(':')[2]}" if chosen_port else ""
-    kept = f"kept in {settings.state}" if settings.state else "ends with this process (--state FILE keeps it)"
+    kept = (
+        f"kept in {settings.state}"
+        if settings.state
+        else "ends with this process (--state FILE keeps it)"
+    )
     bots = [f"  bot    {each.name}, DISCORD_TOKEN={each.token}" for each in role.bots]
     return [
         "A simulated Discord is running.",
