@@ -97,7 +97,9 @@ async def test_a_number_that_was_never_sent_is_refused(discord: Discord) -> None
 async def test_a_client_that_was_away_too_long_begins_anew(clock: ManualClock) -> None:
     async with running(clock) as discord, discord.ready() as client:
         await client.socket.close(code=4000)
-        while len(discord.app.sessions) != 1:
+        session = discord.app.sessions.find(client.ready["session_id"], discord.sample.application)
+        assert session is not None
+        while session.detached_at is None:  # noqa: ASYNC110 - nothing announces it
             await asyncio.sleep(0)
         async with discord.client() as again:
             await again.hello()
