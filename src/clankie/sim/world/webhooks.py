@@ -19,7 +19,7 @@ from clankie.sim.errors import (
 )
 from clankie.sim.world.drafts import Posting
 from clankie.sim.world.entities import ChannelType, Message, MessageDraft, Webhook
-from clankie.sim.world.permissions import Permissions
+from clankie.sim.world.permissions import Intent, Permissions
 from clankie.sim.world.threads import Threads
 
 MAX_NAME = 80
@@ -55,6 +55,7 @@ class Webhooks(Threads):
             application_id=None if application is None else application.id,
         )
         self._commit(webhook)
+        self._publish_webhooks(webhook)
         return webhook
 
     def webhook(self, webhook_id: int, token: str | None = None) -> Webhook:
@@ -77,7 +78,9 @@ class Webhooks(Threads):
 
     def delete_webhook(self, webhook_id: int) -> None:
         """Remove it; what it posted stays. Raises Unknown (10015)."""
-        self._commit(drop=[self.webhook(webhook_id)])
+        webhook = self.webhook(webhook_id)
+        self._commit(drop=[webhook])
+        self._publish_webhooks(webhook)
 
     def execute_webhook(
         self,
@@ -110,3 +113,13 @@ class Webhooks(Threads):
             author_name=username or webhook.name,
         )
         return self._post(channel, draft, posting)
+
+    def _publish_webhooks(self, webhook: Webhook) -> None:
+        data = {"guild_id": str(webhook.guild_id), "channel_id": str(webhook.channel_id)}
+        self._publish(
+            "WEBHOOKS_UPDATE",
+            data,
+            Intent.GUILD_WEBHOOKS,
+            guild_id=webhook.guild_id,
+            channel_id=webhook.channel_id,
+        )
