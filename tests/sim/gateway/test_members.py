@@ -28,7 +28,7 @@ def names(chunks: list[dict[str, Any]]) -> list[str]:
 async def test_all_members_come_a_thousand_at_a_time(discord: Discord) -> None:
     world, guild = discord.world, discord.sample.guild
     for number in range(1_200):
-        world.join(guild.id, world._create_user(f"g{number}", f"g{number}", bot=False).id)
+        world.join(guild.id, world.create_person(f"Guest {number}").id)
     async with discord.ready() as client:
         chunks = await asked(client, discord, query="", limit=0, nonce="n1")
         assert [len(each["members"]) for each in chunks] == [1_000, 205]

@@ -308,7 +308,8 @@ class Connection:
 
 def _read(message: str | bytes) -> tuple[Op, Any]:
     """Raises _Ends (4001, 4002)."""
-    if len(message) > MAX_RECEIVED_BYTES:
+    size = len(message if isinstance(message, bytes) else message.encode("utf-8"))
+    if size > MAX_RECEIVED_BYTES:
         raise _Ends(Close.DECODE_ERROR)
     try:
         payload = _object(_decode(message))

@@ -61,7 +61,7 @@ class People(Access):
         after = replace(
             before,
             username=before.username
-            if username is UNSET
+            if username in {UNSET, before.username}
             else self._free_username(_checked(username, "username")),
             global_name=before.global_name if global_name is UNSET else global_name,
             avatar=before.avatar if avatar is UNSET else avatar,
@@ -115,9 +115,8 @@ class People(Access):
 
     def _free_username(self, wanted: str) -> str:
         base = re.sub(r"\s+", "-", wanted.strip()).lower()
-        taken = {user.username for user in self.tables.users.values()}
         name, number = base, 1
-        while name in taken:
+        while name in self.tables.user_by_name:
             number += 1
             name = f"{base[: MAX_NAME - 5]}-{number}"
         return name

@@ -107,6 +107,7 @@ class Tables:
     def __init__(self) -> None:
         self.origin = "http://127.0.0.1"
         self.users: dict[int, User] = {}
+        self.user_by_name: dict[str, int] = {}
         self.applications: dict[int, Application] = {}
         self.guilds: dict[int, Guild] = {}
         self.roles: defaultdict[int, dict[int, Role]] = defaultdict(dict)
@@ -171,7 +172,11 @@ class Tables:
     def _put_plain(self, record: User | Guild | Webhook | Command) -> None:
         match record:
             case User():
+                before = self.users.get(record.id)
+                if before is not None:
+                    del self.user_by_name[before.username]
                 self.users[record.id] = record
+                self.user_by_name[record.username] = record.id
             case Guild():
                 self.guilds[record.id] = record
             case Webhook():
