@@ -1,0 +1,1 @@
+"""What was said in channels that opted in, until the wake that follows takes it along."""
