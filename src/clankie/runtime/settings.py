@@ -160,7 +160,8 @@ class SimConfig(_Section, frozen=True, kw_only=True):
     """`[sim]`: the simulated Discord, for tests and for trying things.
 
     Attributes:
-        host, port: where page, REST, gateway and files are, all on one port. Loopback only: whoever reaches it is let in.
+        host, port: where page, REST, gateway and files are, all on one port. Loopback only: whoever reaches it is
+            let in.
         state: the file that its servers, people and messages survive in; without one they end with the process.
     """
 
