@@ -172,7 +172,7 @@ class Session:
     def _shown(self, dispatch: Dispatch) -> bytes:
         """The payload as this session may see it."""
         if dispatch.event == "GUILD_CREATE" and dispatch.guild_id is not None:
-            return self._guild(dispatch.guild_id)
+            return self._guild(dispatch.guild_id, joined="unavailable" not in dispatch.data)
         if (
             dispatch.event in _MESSAGES
             and dispatch.guild_id is not None
@@ -182,12 +182,13 @@ class Session:
             return _encode(blanked(dispatch.data, self.user_id))
         return dispatch.encoded
 
-    def _guild(self, guild_id: int) -> bytes:
-        return _encode(
-            self._world.guild_create(
-                guild_id,
-                self.user_id,
-                large_threshold=self.large_threshold,
-                all_members=bool(self.intents & Intent.GUILD_PRESENCES),
-            )
+    def _guild(self, guild_id: int, *, joined: bool = False) -> bytes:
+        data = self._world.guild_create(
+            guild_id,
+            self.user_id,
+            large_threshold=self.large_threshold,
+            all_members=bool(self.intents & Intent.GUILD_PRESENCES),
         )
+        if joined:  # a client takes a server with `unavailable` for one that it knew
+            del data["unavailable"]
+        return _encode(data)

@@ -92,7 +92,7 @@ class Guilds(Applications):
                 "GUILD_DELETE", gone, Intent.GUILDS, guild_id=guild_id, recipients=everyone
             )
         elif before.outage and not outage:
-            self._publish_guild(guild_id, everyone)
+            self._publish_guild(guild_id, everyone, returned=True)
         return after
 
     def create_emoji(
@@ -253,13 +253,19 @@ class Guilds(Applications):
             large_threshold=large_threshold,
         )
 
-    def _publish_guild(self, guild_id: int, user_ids: Iterable[int]) -> None:
-        """GUILD_CREATE to each: every session makes its own payload (`guild_create`), so this one only names it."""
+    def _publish_guild(
+        self, guild_id: int, user_ids: Iterable[int], *, returned: bool = False
+    ) -> None:
+        """GUILD_CREATE to each: every session makes its own payload (`guild_create`), so this one only names it.
+
+        Args:
+            returned: after an outage; `unavailable` is there then, and by it a client tells this from having joined.
+        """
         guild = self.tables.guilds[guild_id]
         if not guild.outage:
             self._publish(
                 "GUILD_CREATE",
-                payloads.guild(self.tables, guild),
+                payloads.guild(self.tables, guild) | ({"unavailable": False} if returned else {}),
                 Intent.GUILDS,
                 guild_id=guild_id,
                 recipients=user_ids,
