@@ -1,5 +1,7 @@
 """The demo shows what it claims, on a terminal and without one, and fails when a claim does not hold."""
 
+import errno
+import fcntl
 import logging
 import os
 import signal
@@ -7,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 
 import pytest
@@ -14,8 +17,10 @@ import structlog
 
 from clankie.cli import demo_scenes
 from clankie.cli.demo_evidence import Evidence
+from clankie.cli.demo_home import TemporaryHome, sweep
 from clankie.cli.demo_play import run_demo
 from clankie.cli.demo_screen import Screen
+from clankie.cli.demo_typing import Typed
 from clankie.cli.private_system import PrivateSystem
 from clankie.runtime.errors import RoleFailed
 from cli.terminal import ANSI, terminal
@@ -138,6 +143,19 @@ def test_every_way_to_end_it_is_clean(environ: dict[str, str], ending: str) -> N
     assert left_behind(environ) == []
 
 
+def test_what_was_typed_before_the_end_of_input_is_delivered(environ: dict[str, str]) -> None:
+    with terminal(["demo"], environ, columns=160) as screen:
+        # As from a file: all of it before anybody asks, and the end comes while the first is under way.
+        screen.type("!slow 1 reply first\nsecond\n\x04")
+        assert screen.end() == 0
+        shown = ANSI.sub("", screen.shown).rpartition("4. Your turn")[2]
+        assert shown.count("!slow 1 reply first") == 2  # on its way there
+        assert "“first”" in shown
+        assert shown.count("“second”") == 3
+        assert "the temporary home is gone" in shown
+    assert left_behind(environ) == []
+
+
 def test_ctrl_c_does_not_wait_for_a_slow_turn(environ: dict[str, str]) -> None:
     with terminal(["demo"], environ) as screen:
         screen.until("you> ")
@@ -151,9 +169,91 @@ def test_an_interruption_of_the_script_ends_it_and_leaves_nothing(environ: dict[
     with terminal(["demo"], environ) as screen:
         screen.until("1. One message")
         screen.interrupt()
+        screen.interrupt()  # a second one does not cut the tidying short
         assert screen.end() == 130
         assert "Traceback" not in screen.shown
+        interrupted, next_step = screen.shown.splitlines()[-2:]
+        assert interrupted.startswith("Interrupted: ")
+        assert "stopped" in interrupted
+        assert next_step.startswith("Next: `clankie demo`")
     assert left_behind(environ) == []
+
+
+def test_what_a_killed_demo_left_is_deleted_by_the_next(environ: dict[str, str]) -> None:
+    with terminal(["demo"], environ) as screen:
+        screen.until("1. One message")
+        screen.send_signal(signal.SIGKILL)
+        assert screen.end() == -signal.SIGKILL
+    assert len(left_behind(environ)) == 1
+    assert played(environ).returncode == 0
+    assert left_behind(environ) == []
+
+
+def test_only_homes_that_nobody_holds_are_deleted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    held = TemporaryHome()
+    left, target = tmp_path / "clankie-demo-left", tmp_path / "target"
+    for folder in (left / "broker", target):
+        folder.mkdir(parents=True)
+    (tmp_path / "clankie-demo-link").symlink_to(target)
+    (tmp_path / "clankie-demo-file").touch()
+    everything = set(tmp_path.iterdir())
+    sweep()
+    assert everything - set(tmp_path.iterdir()) == {left}
+    held.delete()
+    assert not held.path.exists()
+
+
+@pytest.mark.parametrize("reason", [errno.EWOULDBLOCK, errno.ENOENT, errno.ENOLCK])
+def test_a_home_is_locked_before_it_is_used_wherever_there_are_locks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reason: int
+) -> None:
+    """One that another demo is about to delete is not used; where nothing can be locked, the first is."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    real, tries = fcntl.flock, []
+
+    def flock(descriptor: int, operation: int) -> None:
+        tries.append(operation)
+        if len(tries) == 1:
+            raise OSError(reason, os.strerror(reason))
+        real(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    home = TemporaryHome()
+    assert len(tries) == (1 if reason == errno.ENOLCK else 2)
+    assert home.path.is_dir()
+    home.delete()
+    assert not home.path.exists()
+
+
+@pytest.fixture
+def typing(monkeypatch: pytest.MonkeyPatch) -> Iterator[FileIO]:
+    """A terminal as standard input; its other end."""
+    master, slave = os.openpty()
+    with os.fdopen(slave) as stdin, FileIO(master, "w") as typing:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        yield typing
+
+
+async def test_what_goes_wrong_while_a_message_is_delivered_is_not_swallowed(
+    typing: FileIO,
+) -> None:
+    async def fails() -> None:
+        raise ValueError("a bug")
+
+    async with Typed() as typed:
+        with pytest.raises(ValueError, match="a bug"):
+            await typed.unless_interrupted(fails())
+
+
+async def test_a_terminal_that_is_gone_is_the_end_of_what_was_typed(typing: FileIO) -> None:
+    async with Typed() as typed:
+        typing.write(b"last\n")
+        assert await typed.line() == "last"
+        typing.close()
+        assert await typed.line() is None
 
 
 @pytest.mark.parametrize(

@@ -18,17 +18,18 @@ app = typer.Typer(
     help="Watch a message travel from end to end, sealed.",
 )
 
-INTERRUPTED: Final = 130
 ENDED_BY_SIGNAL: Final = 128
 """Plus the signal's number, as shells count."""
+INTERRUPTED: Final = ENDED_BY_SIGNAL + signal.SIGINT
 
 
 @app.command()
 def demo() -> None:
     """Play a message's whole way through a private system on loopback, and show what each party saw of it.
 
-    Needs no key, account or network, and leaves nothing behind, also when it is stopped. On a terminal it then takes
-    your own messages. It exits with 1 when anything it shows does not hold.
+    Needs no key, account or network, and leaves nothing behind, also when it is stopped; after one that was killed
+    (SIGKILL), the next demo tidies up. On a terminal it then takes your own messages. It exits with 1 when anything it
+    shows does not hold.
     """
     # Imported here: `clankie demo --help` must not wait for a server's worth of modules.
     import asyncio  # noqa: PLC0415
@@ -43,9 +44,16 @@ def demo() -> None:
         )  # a terminal without UTF-8 gets "?" and no traceback
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            raise typer.Exit(runner.run(_play(Screen(), interactive=sys.stdin.isatty())))
-    except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
+            code = runner.run(_play(Screen(), interactive=sys.stdin.isatty()))
+    except KeyboardInterrupt:  # in the moment before anything was put up
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        typer.echo(
+            "\nInterrupted: fleet, gateway and body are stopped, and all that they kept is gone.",
+            err=True,
+        )
+        typer.echo("Next: `clankie demo` plays it again, from the start.", err=True)
+    raise typer.Exit(code)
 
 
 async def _play(screen: "Screen", *, interactive: bool) -> int:
@@ -63,13 +71,11 @@ async def _play(screen: "Screen", *, interactive: bool) -> int:
             ended_by.append(number)
             playing.cancel()
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, end, number)
     try:
         return 0 if await playing else 1
     except asyncio.CancelledError:
         if not ended_by:
-            playing.cancel()
-            await asyncio.wait({playing})
             raise
         return ENDED_BY_SIGNAL + ended_by[0]

@@ -7,16 +7,14 @@ how anything looks.
 
 import io
 import itertools
-import shutil
 import socket
-import tempfile
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from msgspec import UNSET, UnsetType
 
 from clankie.cli.demo_evidence import Evidence
+from clankie.cli.demo_home import TemporaryHome, sweep
 from clankie.cli.demo_relay import Relay
 from clankie.cli.private_ids import EDGE_TOKEN_ID, PRIVATE_SERVER
 from clankie.cli.private_system import PrivateSystem
@@ -71,7 +69,9 @@ class Stage:
             "CLANKIE_GATEWAY_PORT": str(gateway_port),
         }
         self._running: PrivateSystem | None = None
-        self.home = Path(tempfile.mkdtemp(prefix="clankie-demo-"))
+        sweep()
+        self._home = TemporaryHome()
+        self.home = self._home.path
 
     async def __aenter__(self) -> Self:
         try:
@@ -179,7 +179,7 @@ class Stage:
             await self.to_fleet.stop()
             await self._http.close()
         finally:
-            shutil.rmtree(self.home)
+            self._home.delete()
 
     async def _start_system(self) -> None:
         self._running = self.system = PrivateSystem(self._config, self._broker, _VERSION)

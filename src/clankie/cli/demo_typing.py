@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Coroutine
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from clankie.cli.demo_scenes import stage_journey
 from clankie.cli.demo_screen import Screen
@@ -21,21 +21,27 @@ QUIT: Final = "/quit"
 MAX_LINE_BYTES: Final = 4_096
 """What a terminal hands over at once, at most."""
 
+Result = TypeVar("Result")
+
 
 async def take_messages(stage: Stage, screen: Screen) -> None:
-    """Deliver each line that is typed, until somebody ends it."""
+    """Deliver each line that is typed, until /quit or the end of input; Ctrl-C cuts off whatever is under way."""
     screen.title("4. Your turn")
     screen.say(
         "Type a message. `!slow 3` takes its time, `!silence` says nothing, `!long 300` says much. /quit ends it."
     )
+    line: str | None = None
     async with Typed() as typed:
-        while True:
-            screen.prompt()
-            line = await typed.line()
-            if line is None or line == QUIT:
-                break
-            if line and not await typed.unless_ended(_deliver(stage, screen, line)):
-                break
+        try:
+            while True:
+                screen.prompt()
+                line = await typed.line()
+                if line is None or line == QUIT:
+                    break
+                if line:
+                    await typed.unless_interrupted(_deliver(stage, screen, line))
+        except Interrupted:
+            line = None
     screen.say("" if line == QUIT else "\n")
 
 
@@ -53,46 +59,53 @@ async def _deliver(stage: Stage, screen: Screen, text: str) -> None:
     screen.journey(stage_journey(stage, event, result))
 
 
+class Interrupted(Exception):
+    """Somebody pressed Ctrl-C."""
+
+
 class Typed:
     """Lines of standard input, on the event loop: nothing is left waiting for a key when it ends."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._lines: asyncio.Queue[str] = asyncio.Queue()
-        self._ended = asyncio.Event()
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._interrupted = asyncio.Event()
 
     async def __aenter__(self) -> Self:
         self._loop.add_reader(sys.stdin.fileno(), self._read)
-        self._loop.add_signal_handler(signal.SIGINT, self._ended.set)
+        self._loop.add_signal_handler(signal.SIGINT, self._interrupted.set)
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        # The signal's handler stays: what follows is the taking down, and no Ctrl-C may cut that short.
         self._loop.remove_reader(sys.stdin.fileno())
-        self._loop.remove_signal_handler(signal.SIGINT)
 
     async def line(self) -> str | None:
-        """The next line, without white space around it; None when it is over."""
-        reading = self._loop.create_task(self._lines.get())
-        return reading.result() if await self._first(reading) else None
+        """The next line, without white space around it; None once all were given. Raises Interrupted."""
+        return await self.unless_interrupted(self._lines.get())
 
-    async def unless_ended(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Do the work, unless somebody ends it before. Whether it was done."""
-        return await self._first(self._loop.create_task(work))
-
-    async def _first(self, task: asyncio.Task[Any]) -> bool:
-        ending = self._loop.create_task(self._ended.wait())
+    async def unless_interrupted(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Do the work; what it gives. Raises what it raises, and Interrupted."""
+        task = self._loop.create_task(work)
+        interrupted = self._loop.create_task(self._interrupted.wait())
         try:
-            await asyncio.wait((task, ending), return_when=asyncio.FIRST_COMPLETED)
-            return task.done()
+            await asyncio.wait((task, interrupted), return_when=asyncio.FIRST_COMPLETED)
+            if self._interrupted.is_set():
+                raise Interrupted
+            return task.result()
         finally:
-            ending.cancel()
             task.cancel()
+            interrupted.cancel()
+            await asyncio.wait((task, interrupted))
 
     def _read(self) -> None:
         """A terminal hands over a line at a time; so many bytes of one that is longer."""
-        read = os.read(sys.stdin.fileno(), MAX_LINE_BYTES)
+        try:
+            read = os.read(sys.stdin.fileno(), MAX_LINE_BYTES)
+        except OSError:  # Linux says EIO when the other end of a pseudo-terminal is closed
+            read = b""
         if read:
             self._lines.put_nowait(read.decode("utf-8", "replace").strip())
         else:
             self._loop.remove_reader(sys.stdin.fileno())
-            self._ended.set()
+            self._lines.put_nowait(None)  # behind all that was typed before
