@@ -49,8 +49,11 @@ def test_help_is_one_screen_that_says_what_this_is_and_what_to_type(home: Path) 
     lines = done.stdout.splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 100
-    for word in ("owner's own machine", "edge", "gateway", "body", "clankie config show"):
+    for word in ("owner's own machine", "clankie config show"):
         assert word in done.stdout
+    about = done.stdout.partition("Type first:")[0]
+    for role in ("edge", "fleet", "gateway", "body"):
+        assert len(re.findall(rf"\b{role}\b", about)) >= 2, role  # in the picture, and what it does
 
 
 def test_help_imports_nothing_heavy() -> None:

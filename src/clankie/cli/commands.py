@@ -44,8 +44,11 @@ ABOUT: Final = """\
 Clankie: one Discord bot whose answers come from the owner's own machine.
 
     Discord <-> edge --sealed--> gateway --sealed--> body: verify, admit, answer
+                  |
+                fleet: permits this one message, unread
 
   edge      holds the bot token and sees Discord; seals each message for one machine
+  fleet     knows which machine serves which server; permits and limits, sees no word
   gateway   carries envelopes that it can neither read nor re-address
   body      the owner's machine: holds the agent, decides who may do what
 
