@@ -30,7 +30,7 @@ COMMANDS: Final = (
     Row("up", "run a whole private system here: fleet, gateway, body", "clankie up"),
     Row("say", "send one message the whole way and print the answer", 'clankie say "hello"'),
     Row("demo", "watch one message travel from end to end, sealed", "clankie demo"),
-    Row("body", "the owner's machine: verify, admit, answer sealed", "clankie body serve"),
+    Row("body", "the owner's machine: verify, admit, answer sealed"),
     Row("fleet", "accounts, machines, routes, limits, and the keys that sign permits"),
     Row("gateway", "carry sealed envelopes to bodies that dialled in"),
     Row("sim", "a simulated Discord with a page to chat in, for any discord.py bot", "clankie sim"),
@@ -44,8 +44,7 @@ ABOUT: Final = """\
 Clankie: one Discord bot whose answers come from the owner's own machine.
 
     Discord <-> edge --sealed--> gateway --sealed--> body: verify, admit, answer
-                  |
-                fleet: permits this one message, unread
+                  \\__ fleet: permits this one message, unread
 
   edge      holds the bot token and sees Discord; seals each message for one machine
   fleet     knows which machine serves which server; permits and limits, sees no word
