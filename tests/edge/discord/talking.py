@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yarl
 
+from clankie.edge.budget import Identify, SessionStartLimit
 from clankie.edge.discord.client import DiscordConnection
 from clankie.runtime.lifecycle import Shutdown
 from clankie.runtime.settings import SimConfig
@@ -25,8 +26,10 @@ class Budget:
     def __init__(self) -> None:
         self.asked: list[int] = []
 
-    async def before_identify(self, shard_id: int) -> None:
-        self.asked.append(shard_id)
+    async def ask(self, shard: int, limit: SessionStartLimit) -> Identify:
+        assert limit.remaining > 0
+        self.asked.append(shard)
+        return Identify(0.0, len(self.asked))
 
 
 class Heard:

@@ -5,9 +5,11 @@ import logging
 
 import pytest
 
+from clankie.edge.budget import Identify, SessionStartLimit
 from clankie.edge.discord.client import DiscordConnection
-from clankie.edge.discord.errors import DiscordError, IdentifySpent, IntentMissing, TokenRefused
+from clankie.edge.discord.errors import IntentMissing, TokenRefused
 from clankie.edge.discord.gateway import EVENTS
+from clankie.edge.errors import IdentifyBudgetSpent
 from clankie.sim.faults import FaultKind
 from clankie.sim.world.permissions import Intent
 from edge.discord.talking import SECONDS, Budget, Heard, Talk, connected
@@ -103,15 +105,15 @@ async def test_an_intent_taken_away_between_check_and_identify_ends_it_by_name(t
 
 async def test_a_spent_budget_sends_no_identify_and_ends_it(talk: Talk) -> None:
     class Spent(Budget):
-        async def before_identify(self, shard_id: int) -> None:
-            await super().before_identify(shard_id)
-            raise IdentifySpent("no more today", next_step="Wait until tomorrow.")
+        async def ask(self, shard: int, limit: SessionStartLimit) -> Identify:
+            await super().ask(shard, limit)
+            raise IdentifyBudgetSpent("no more today", next_step="Wait until tomorrow.")
 
     budget, heard = Spent(), Heard()
     connection = DiscordConnection(talk.token, heard, budget)
     await connection.log_in()
     connection.connect()
-    with pytest.raises(DiscordError, match="no more today"):
+    with pytest.raises(IdentifyBudgetSpent, match="no more today"):
         async with asyncio.timeout(SECONDS):
             await connection.ready()
     await connection.stop()

@@ -15,6 +15,7 @@ import structlog
 
 import discord
 from clankie.discord.facts import has_content_intent
+from clankie.edge.budget import Identify, SessionStartLimit
 from clankie.edge.discord.errors import (
     DiscordError,
     DiscordLost,
@@ -24,19 +25,24 @@ from clankie.edge.discord.errors import (
 )
 from clankie.edge.discord.gateway import GatewayClient, Hear
 from clankie.edge.discord.rest import Rest
+from clankie.edge.errors import StoreUnavailable
 from clankie.runtime.errors import ClankieError
 
 log = structlog.get_logger(__name__)
 
+LIMIT_SECONDS: Final = 5.0
+"""For asking how many session starts are left, before one."""
+STORE_AGAIN_SECONDS: Final = 2.0
 _TOKEN_INVALID: Final = 4004
 _INTENTS_INVALID: Final = frozenset((4013, 4014))
 
 
-class IdentifyBudget(Protocol):
-    """Who says whether a session may be started: durable, so that a crash loop cannot use up Discord's limit."""
+class Budget(Protocol):
+    """Who says whether a session may be started: durable, so that a crash loop cannot use up Discord's limit
+    (`clankie.edge.budget`)."""
 
-    async def before_identify(self, shard_id: int) -> None:
-        """Return when it may be sent, and count it. Raises a ClankieError when there is none left."""
+    async def ask(self, shard: int, limit: SessionStartLimit) -> Identify:
+        """Decide, and count it before it happens. Raises IdentifyBudgetSpent, StoreUnavailable."""
         ...
 
 
@@ -76,7 +82,7 @@ class DiscordConnection:
         self,
         token: str,
         hear: Hear,
-        budget: IdentifyBudget,
+        budget: Budget,
         *,
         shard_ids: Sequence[int] | None = None,
         shard_count: int | None = None,
@@ -87,6 +93,7 @@ class DiscordConnection:
         self._shard_ids, self._shard_count = shard_ids, shard_count
         self._recommended = 1
         self._begun = False
+        self._limit = SessionStartLimit(0, 0, 0)
         self._sessions: dict[int, int] = {}
         self._ready: set[int] = set()
         self._changed = asyncio.Event()
@@ -106,6 +113,7 @@ class DiscordConnection:
         try:
             await self._client.login(self._token)
             shards, _, limit = await self._client.http.get_bot_gateway()
+            self._limit = _limit(limit)
         except discord.LoginFailure:
             raise token_refused() from None
         except (discord.DiscordException, OSError, aiohttp.ClientError, TimeoutError) as error:
@@ -199,7 +207,7 @@ class DiscordConnection:
     async def _before_identify(self, shard_id: int) -> None:
         self._ready.discard(shard_id)
         try:
-            await self._budget.before_identify(shard_id)
+            await self._allowed(shard_id)
         except ClankieError as refusal:
             # discord.py would try again in five seconds, for ever. It waits for us with `wait_for`, which forgets
             # that it was cancelled when we end first: so we never do.
@@ -207,6 +215,34 @@ class DiscordConnection:
             if self._task is not None:
                 self._task.cancel()
             await asyncio.Event().wait()
+
+    async def _allowed(self, shard_id: int) -> None:
+        """Return once the budget allows it. Raises IdentifyBudgetSpent."""
+        while True:
+            try:
+                found = await self._budget.ask(shard_id, await self._limit_now())
+            except StoreUnavailable:
+                log.warning("identify_waits", shard=shard_id, reason="store_unavailable")
+                await asyncio.sleep(STORE_AGAIN_SECONDS)
+                continue
+            if found.wait_seconds <= 0:
+                return
+            log.warning("identify_waits", shard=shard_id, seconds=round(found.wait_seconds))
+            await asyncio.sleep(found.wait_seconds)
+
+    async def _limit_now(self) -> SessionStartLimit:
+        """What Discord allows now; where it does not say, what it said last."""
+        try:
+            async with asyncio.timeout(LIMIT_SECONDS):
+                _, _, limit = await self._client.http.get_bot_gateway()
+        except (discord.DiscordException, OSError, aiohttp.ClientError, TimeoutError):
+            return self._limit
+        self._limit = _limit(limit)
+        return self._limit
+
+
+def _limit(said: Any) -> SessionStartLimit:
+    return SessionStartLimit(int(said["total"]), int(said["remaining"]), int(said["reset_after"]))
 
 
 def _named(error: BaseException) -> DiscordError:
