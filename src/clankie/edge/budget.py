@@ -9,7 +9,7 @@ them all has the token taken away. Resuming costs nothing. Before each identify:
     this shard identified FREE times in ten minutes        wait, doubling with each further one
     otherwise                                              write it down, then identify
 
-Owns the counting. Must not know the token (a digest of it is enough, and two processes with one token on one store count
+Owns the counting. Must not know the token (a digest of it is enough, and processes with one token on one store count
 together) or discord.py.
 """
 

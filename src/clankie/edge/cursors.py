@@ -1,7 +1,7 @@
 """Through which message each channel was seen, so that after an outage only what came later is looked for.
 
 A cursor may be noted for a message only once everything that it, and what came before it in its channel, led to is
-durable: what is at or before a cursor is never looked at again. Cursors are written now and then; losing the last second
+durable: what is at or before a cursor is never looked at again. They are written now and then; losing the last second
 of them only makes a scan longer, since what it finds is known by its key.
 
 Owns the cursors. Must not know how history is read.

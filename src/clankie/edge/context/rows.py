@@ -23,7 +23,7 @@ _c = context.c
 def put(
     connection: Connection, sealer: Sealer, tenant_id: str, message: InboundMessage, now_ms: int
 ) -> bool:
-    """Buffer a message, or put what it says now in place of what it said; False when it is too old, or was handed over."""
+    """Buffer a message, in place of what it said before; False when it is too old, or was handed over."""
     channel_id, message_id = message.place.channel_id, ordered(message.id)
     expires_at_ms = message.sent_at_ms + LIFE_MS
     if expires_at_ms <= now_ms or message_id <= handed_through(connection, channel_id):
