@@ -59,6 +59,20 @@ async def test_a_bearer_that_is_no_edges_gets_nothing(
     assert rows(sqlite_place, "deliveries") == rows(sqlite_place, "usage") == 0
 
 
+@pytest.mark.parametrize("path", ["/fleet/v1/edge/permits", "/fleet/v1/edge/charges"])
+@pytest.mark.parametrize("bearer", [None, "Bearer x", f"Bearer ed_{'a' * 20}.{'A' * 43}"])
+async def test_nothing_that_a_stranger_sent_is_read_before_they_are_refused(
+    plain_fleet: RunningFleet, path: str, bearer: str | None
+) -> None:
+    headers = {"authorization": bearer} if bearer else {}
+    for sent in (b"", b"{}", b"not json", b"x" * 9_000):
+        answer = await plain_fleet.ask("POST", path, sent, headers)
+        assert answer.told == (401, "unauthorized"), sent[:8]
+        assert answer.headers["www-authenticate"] == "Bearer"
+    edge = await plain_fleet.edge()
+    assert (await plain_fleet.ask("POST", path, b"{}", edge.headers)).told == (400, "malformed")
+
+
 @pytest.mark.parametrize("how", ["renewed", "revoked"])
 async def test_a_bearer_is_void_at_once_when_it_is_renewed_or_its_edge_revoked(
     fleet: RunningFleet, how: str

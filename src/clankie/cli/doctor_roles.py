@@ -58,7 +58,7 @@ def examine_fleet(config: Config, broker: Broker) -> Iterator[Finding]:
                 "fleet.port",
                 config.fleet.host,
                 config.fleet.port,
-                "its store does not answer",
+                "its store does not answer, or takes nothing (a full disk, say)",
             )
             return
         if is_sqlite(url):

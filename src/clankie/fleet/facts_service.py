@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from sqlalchemy import Connection, select
 
 from clankie.fleet.conditional import ConditionalAnswer, ConditionalReads, Representation
+from clankie.fleet.errors import UNAVAILABLE, Refused
 from clankie.fleet.keys.gateways import GatewaysSeen
 from clankie.fleet.permits.operations import Operation
 from clankie.fleet.public_facts import public_facts
@@ -32,12 +33,14 @@ class FactsService:
         return await self._reads.read(headers, self._look)
 
     async def check(self) -> None:
-        """That the store answers. Raises Refused."""
+        """That the store answers, and took what was written last. Raises Refused."""
 
         def look(connection: Connection) -> None:
             connection.scalar(select(state.c.id))
 
         await self._store.read(look)
+        if self._store.writing.failing.is_set():
+            raise Refused(*UNAVAILABLE)
 
     async def _look(self) -> Representation:
         now_ms = self._store.clock.now_ms()

@@ -13,6 +13,7 @@ from clankie.fleet.changes import Changes
 from clankie.fleet.errors import UNAVAILABLE, AdminRefused, Refused
 from clankie.fleet.migrations import SCHEMA
 from clankie.fleet.tables import state
+from clankie.fleet.writing import WatchedBatches, Writing, write_nothing
 from clankie.protocol import base64url
 from clankie.protocol.primitives import sha256
 from clankie.runtime.clock import Clock
@@ -48,6 +49,7 @@ class FleetStore(Generic[ItemT]):
         changes: rings after every committed change that a held request may wait for.
         audit: the trail; entries are appended inside transactions.
         clock: the fleet's.
+        writing: whether it takes what is written.
     """
 
     def __init__(self, database: Database, audit: AuditTrail, clock: Clock) -> None:
@@ -55,6 +57,7 @@ class FleetStore(Generic[ItemT]):
         self.audit = audit
         self.clock = clock
         self.changes = Changes()
+        self.writing = Writing()
         self._writer: GroupCommit[ItemT] | None = None
 
     @classmethod
@@ -84,7 +87,7 @@ class FleetStore(Generic[ItemT]):
 
     def attach(self, batches: Batches[ItemT]) -> None:
         """Let operations be committed together, many at a time."""
-        self._writer = GroupCommit(self.database, batches)
+        self._writer = GroupCommit(self.database, WatchedBatches(batches, self.writing))
 
     def submit(self, operation: ItemT) -> None:
         """Queue an operation for the next batch. Raises Refused when the store is behind or closed."""
@@ -122,11 +125,17 @@ class FleetStore(Generic[ItemT]):
         try:
             transact = self.database.transact if self._writer is None else self._writer.run
             stopped = await transact(attempt)
-        except DatabaseUnavailable:
+        except DatabaseUnavailable as error:
+            self.writing.failed(error)
             raise Refused(*UNAVAILABLE) from None
         if stopped.refusal is not None:
             raise stopped.refusal
         return stopped.value  # type: ignore[return-value]  # None only when `work` returned it
+
+    async def try_writing(self) -> None:
+        """Write something that means nothing: well again when it works. Raises Refused when it does not."""
+        await self.write(write_nothing)
+        self.writing.works()
 
     def lock(self, connection: Connection) -> None:
         """Let no other fleet decide meanwhile, to the end of the transaction."""

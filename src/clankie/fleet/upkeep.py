@@ -1,9 +1,11 @@
-"""What the fleet forgets, once a minute: whatever can no longer matter, a little at a time.
+"""What the fleet forgets, once a minute: whatever can no longer matter, a little at a time. And whether a store that
+took nothing takes something again.
 
 Owns how long each is kept being over. Must not know why it was kept.
 """
 
 import asyncio
+from contextlib import suppress
 from typing import Any, Final
 
 import structlog
@@ -24,6 +26,9 @@ from clankie.fleet.tables import (
 )
 
 PAUSE_SECONDS: Final = 60.0
+TRY_SECONDS: Final = 2.0
+"""From one try to the next whether a store that took nothing takes something again: health must not wait for the next
+permit, which nobody may ask for while it says that the fleet is unwell."""
 SLICE: Final = 2_000
 """Rows a transaction removes: permits wait for it some milliseconds."""
 
@@ -35,17 +40,22 @@ class Upkeep:
 
     def __init__(self, store: FleetStore[Operation]) -> None:
         self._store = store
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         """Begin."""
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="fleet-upkeep")
+        loop = asyncio.get_running_loop()
+        self._tasks = [
+            loop.create_task(self._run(), name="fleet-upkeep"),
+            loop.create_task(self._try_again(), name="fleet-try-again"),
+        ]
 
     async def stop(self) -> None:
         """End."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def _run(self) -> None:
         while True:
@@ -54,6 +64,13 @@ class Upkeep:
                 await self.forget()
             except Refused as refusal:
                 log.warning("upkeep_failed", reason=refusal.code)
+
+    async def _try_again(self) -> None:
+        while True:
+            await self._store.writing.failing.wait()
+            await asyncio.sleep(TRY_SECONDS)
+            with suppress(Refused):
+                await self._store.try_writing()
 
     async def forget(self) -> None:
         """Remove everything that is over now. Raises Refused when the store does not answer."""

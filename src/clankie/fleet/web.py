@@ -166,7 +166,11 @@ def _read_handlers(edge_routes: EdgeRoutes, facts: FactsService) -> list[Any]:
         address = request.client.host if request.client else "-"
         return _conditional(await facts.read(_headers(request), address))
 
-    @get("/health", summary="Whether the fleet and its store answer")
+    @get(
+        "/health",
+        summary="Whether the fleet and its store answer, and the store takes what is written",
+        responses=refusals(s503="`unavailable`: a part is not well"),
+    )
     async def health() -> dict[str, bool]:
         await facts.check()
         return {"ok": True}

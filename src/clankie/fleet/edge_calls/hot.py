@@ -59,13 +59,14 @@ class EdgeRoute:
         """The answer's body, or None when the caller has gone."""
         if scope["method"] != "POST":
             raise Refused(405, "method_not_allowed")
+        # First of all: whoever has no bearer of ours makes the fleet read and parse nothing.
+        edge = await self._calls.authenticator.identify(header(scope["headers"], b"authorization"))
         body = await read_body(receive)
         if body is None:
             return None
-        authorization = header(scope["headers"], b"authorization")
         if scope["path"] == PERMITS_PATH:
-            return write(await self._calls.permit(authorization, _read(_PERMIT, body)))
-        await self._calls.charge(authorization, _read(_CHARGE, body))
+            return write(await self._calls.permit(edge, _read(_PERMIT, body)))
+        await self._calls.charge(edge, _read(_CHARGE, body))
         return b"{}"
 
 
