@@ -1,5 +1,6 @@
 """`clankie say` goes the whole way and says what came of it; every failure ends with what to do."""
 
+import asyncio
 import os
 import re
 import subprocess
@@ -17,7 +18,7 @@ from clankie.runtime.broker import FileBroker
 from clankie.runtime.config import load_config
 from clankie.runtime.credentials import TokenCredential
 from clankie.runtime.errors import ClankieError
-from cli.private import Up, clankie, environ, free_port
+from cli.private import CLANKIE, Up, clankie, environ, free_port
 from cli.terminal import terminal
 from conftest import ManualClock
 from connection.stranger import PUBLIC_KEY, plain, stranger
@@ -194,11 +195,51 @@ async def test_a_key_that_comes_late_is_used(
     keyed = ROUTE + b',"ingressPublicKey":"%s"}' % PUBLIC_KEY.encode()
     ids: list[str] = []
     async with stranger(clock) as fleet:
-        fleet.says(plain(200, ROUTE + b"}"), plain(200, keyed), plain(403, b'{"error":"no"}'))
-        with pytest.raises(ClankieError, match="calls it no"):
+        fleet.says(
+            plain(200, ROUTE + b"}"), plain(200, keyed), plain(401, b'{"error":"unauthorized"}')
+        )
+        with pytest.raises(ClankieError, match="calls it unauthorized"):
             await say_delivery.deliver(config, said(), fleet=fleet.endpoint, began=ids.append)
         assert len(fleet.requests) == 3
     assert len(ids) == 1
+
+
+async def test_what_it_waits_for_is_told_once_a_reason_and_in_words(
+    home: Path, clock: ManualClock
+) -> None:
+    FileBroker(load_config({}, home).config.broker_path).set(EDGE_TOKEN_ID, TokenCredential(TOKEN))
+    keyed = plain(200, ROUTE + b',"ingressPublicKey":"%s"}' % PUBLIC_KEY.encode())
+    full, refused = (
+        plain(503, b'{"error":"unavailable"}'),
+        plain(404, b'{"error":"route_unknown"}'),
+    )
+    async with stranger(clock) as fleet:
+        fleet.says(keyed, full, full, refused)
+        process = await asyncio.create_subprocess_exec(
+            *(CLANKIE, "say", "hello", "--fleet", fleet.endpoint),
+            env=environ(home),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await process.communicate()
+        assert len(fleet.requests) == 4
+    waiting, where, error, _ = err.decode().splitlines()
+    assert waiting.startswith("Waiting: the fleet can give no permit now: nothing can be written")
+    assert where.startswith("Next: Look at the fleet's log, and whether its disk has room")
+    assert "calls it route_unknown" in error
+    assert (process.returncode, out) == (1, b"")
+
+
+async def test_a_body_at_the_fleets_address_is_not_believed_to_have_no_route(
+    home: Path, clock: ManualClock
+) -> None:
+    config = load_config({}, home).config
+    FileBroker(config.broker_path).set(EDGE_TOKEN_ID, TokenCredential(TOKEN))
+    async with stranger(clock) as body:
+        body.says(plain(404, b'{"error":"not_found"}'))
+        with pytest.raises(ClankieError, match="what answers at the fleet's address is no fleet"):
+            await say_delivery.deliver(config, said(), fleet=body.endpoint)
 
 
 def test_what_is_shown_of_each_result() -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from clankie.connection import (
     BodyUnavailable,
+    DeliveryConflict,
+    DeliveryError,
     DeliveryExpired,
     HttpTransport,
     PermitRefused,
@@ -177,6 +179,16 @@ async def test_a_refusal_for_now_is_asked_again_with_growing_pauses(
     other_side.says(*[plain(status)] * 7, other_side.sealed(Reply("at last")))
     assert await connect().deliver(make_event()) == Reply("at last")
     assert pauses.taken == [0.375, 0.75, 1.5, 3, 4.5, 4.5, 4.5]
+
+
+async def test_whoever_waits_is_told_of_each_try_that_failed_and_of_none_that_ends_it(
+    connect: Connect, make_event: EventMaker, other_side: Stranger
+) -> None:
+    told: list[DeliveryError] = []
+    other_side.says(plain(503), plain(401), other_side.sealed(Pending()), plain(409))
+    with pytest.raises(DeliveryConflict):
+        await connect().deliver(make_event(), retrying=told.append)
+    assert [error.code for error in told] == ["unavailable", "not_authorized"]
 
 
 async def test_a_body_that_cannot_be_reached_is_tried_until_the_event_expires(

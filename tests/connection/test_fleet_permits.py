@@ -65,12 +65,12 @@ async def test_a_message_nobody_addressed_is_a_wake_and_a_direct_one_has_no_serv
         (401, b'{"error":"unauthorized"}', "unauthorized"),
         (404, b'{"error":"route_unknown"}', "route_unknown"),
         (400, b'{"error":"malformed"}', "malformed"),
-        (413, b"<html>", "unreadable"),
-        (403, b"not json", "unreadable"),
-        (403, b'{"error":"MARKER of a stranger"}', "unreadable"),
+        (413, b'{"error":"malformed"}', "malformed"),
+        (403, b'{"error":"route_blocked"}', "route_blocked"),
+        (429, b'{"error":"limit_reached"}', "limit_reached"),
     ],
 )
-async def test_a_no_is_final(
+async def test_a_no_of_the_fleet_is_final(
     permits_of: FleetPermits,
     other_side: Stranger,
     make_event: EventMaker,
@@ -83,7 +83,6 @@ async def test_a_no_is_final(
         await permits_of.permit(make_event(), DIGEST)
     assert refused.value.refusal == refusal
     assert refused.value.next_step
-    assert "MARKER" not in str(refused.value)
     assert TOKEN not in str(refused.value)
 
 
@@ -117,14 +116,38 @@ async def test_a_limit_and_a_block_say_which_until_when_and_why(
         plain(200, b'{"permit":""}'),
         plain(200, b" " * 300_000),
         plain(408),
+        # Of whoever stands in between, or of something else that listens there.
+        plain(400),
+        plain(401, b"<html>"),
+        plain(403, b"not json"),
+        plain(403, b'{"error":"MARKER"}'),
+        plain(404, b""),
+        plain(404, b'{"error":"not_found"}'),
+        plain(413, b"<html>"),
+        plain(413, b'{"error":"\xff"}'),
+        plain(400, b'{"error":"route_unknown"}'),
+        plain(404, b'{"error":["route_unknown"]}'),
     ],
 )
 async def test_whatever_may_be_better_later_is_no_refusal(
     permits_of: FleetPermits, other_side: Stranger, make_event: EventMaker, answer: Answer
 ) -> None:
     other_side.says(answer)
-    with pytest.raises(PermitUnavailable):
+    with pytest.raises(PermitUnavailable) as later:
         await permits_of.permit(make_event(), DIGEST)
+    assert "MARKER" not in str(later.value)
+    assert TOKEN not in str(later.value)
+    assert later.value.next_step
+
+
+async def test_a_fleet_that_can_write_nothing_says_where_to_look(
+    permits_of: FleetPermits, other_side: Stranger, make_event: EventMaker
+) -> None:
+    other_side.says(plain(503, b'{"error":"unavailable"}', Retry_After="5"))
+    with pytest.raises(PermitUnavailable, match="nothing can be written to its store") as later:
+        await permits_of.permit(make_event(), DIGEST)
+    assert later.value.retry_after_seconds == 5
+    assert "disk has room" in later.value.next_step
 
 
 async def test_a_wish_to_wait_is_passed_on(

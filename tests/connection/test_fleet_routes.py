@@ -75,17 +75,24 @@ async def test_what_is_no_id_is_asked_of_nobody(
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "next_step"),
-    [(404, f"no route for server {GUILD}", "link add"), (401, "does not know this", "edge renew")],
+    ("status", "body", "message", "next_step"),
+    [
+        (404, b'{"error":"route_unknown"}', f"no route for server {GUILD}", "link add"),
+        (401, b'{"error":"unauthorized"}', "does not know this", "edge renew"),
+    ],
 )
 async def test_a_no_of_the_fleet_says_what_to_do(
-    routes: FleetRoutes, other_side: Stranger, status: int, message: str, next_step: str
+    routes: FleetRoutes,
+    other_side: Stranger,
+    status: int,
+    body: bytes,
+    message: str,
+    next_step: str,
 ) -> None:
-    other_side.says(plain(status, b'{"error":"MARKER"}'))
+    other_side.says(plain(status, body))
     with pytest.raises(RouteUnknown, match=message) as refused:
         await routes.of_server(GUILD)
     assert next_step in refused.value.next_step
-    assert "MARKER" not in str(refused.value)
     assert TOKEN not in str(refused.value)
 
 
@@ -107,15 +114,23 @@ async def _plain_head(_: Request) -> bytes:
         plain(200, b" " * (MAX_ANSWER_BYTES + 1)),
         plain(302, b"", Location="http://127.0.0.1:9/"),
         plain(400, b'{"error":"malformed"}'),
+        plain(401),
+        plain(404),
+        plain(404, b'{"error":"not_found"}'),
+        plain(404, b'{"error":"MARKER"}'),
+        plain(404, b'{"error":"\xff"}'),
+        plain(401, b'{"error":"route_unknown"}'),
+        plain(404, b'["route_unknown"]'),
         plain(429),
-        plain(503, b'{"error":"unavailable"}'),
+        plain(503),
         hang,
         hang_up,
         _plain_head,
     ],
     ids=[
         "a page", "no text", "no UTF-8", "no tenant", "another tenant", "a path", "a line", "no origin",
-        "too large", "a redirect", "400", "429", "503", "nothing", "hung up", "cut off",
+        "too large", "a redirect", "400", "bare 401", "bare 404", "a body's 404", "a word",
+        "no text's word", "a word elsewhere", "a list", "429", "503", "nothing", "hung up", "cut off",
     ],
 )  # fmt: skip
 async def test_whatever_else_answers_is_no_route(
@@ -125,7 +140,19 @@ async def test_whatever_else_answers_is_no_route(
     with pytest.raises(FleetUnavailable) as refused:
         await routes.of_server(GUILD)
     assert "clankie fleet serve" in refused.value.next_step
+    assert "MARKER" not in str(refused.value)
     assert len(other_side.requests) == 1
+
+
+async def test_a_fleet_without_its_store_is_told_from_no_fleet(
+    routes: FleetRoutes, other_side: Stranger
+) -> None:
+    other_side.says(plain(503, b'{"error":"unavailable"}'), plain(404, b'{"error":"not_found"}'))
+    with pytest.raises(FleetUnavailable, match="the fleet's store does not answer") as refused:
+        await routes.of_server(GUILD)
+    assert "log" in refused.value.next_step
+    with pytest.raises(FleetUnavailable, match="what answers at the fleet's address is no fleet"):
+        await routes.of_server(GUILD)
 
 
 @pytest.mark.parametrize("origin", ["http://fleet.example", "fleet", "https://a:b@fleet.example"])

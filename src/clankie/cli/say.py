@@ -5,9 +5,12 @@ Owns the command line. How it gets there is in `say_delivery`.
 
 import os
 import sys
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+
+if TYPE_CHECKING:
+    from clankie.runtime.errors import ClankieError
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -47,8 +50,9 @@ def say(
     from clankie.runtime.logs import configure_logging  # noqa: PLC0415
 
     config = load_config(os.environ).config
-    # Standard output is the answer's alone; why it takes its time is told beside it.
-    configure_logging(config.log.level, config.log.format, sys.stderr)
+    # Standard output is the answer's alone; why it takes its time is told beside it, in words unless a log is wanted.
+    level = "warning" if config.log.level == "info" else config.log.level
+    configure_logging(level, config.log.format, sys.stderr)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # half an emoji is a legal answer
     said = Said(text, server=server, channel=channel, speaker=speaker, owner=owner)
@@ -60,8 +64,17 @@ def say(
         if show_id:
             typer.echo(f"delivery {delivery_id}", err=True)
 
+    told: list[str] = []
+
+    def retrying(error: "ClankieError") -> None:
+        if str(error) not in told[-1:]:  # each reason once, until another comes between
+            told.append(str(error))
+            typer.echo(f"Waiting: {error}. It is tried again for five minutes.", err=True)
+            typer.echo(f"Next: {error.next_step} Ctrl-C ends the waiting.", err=True)
+
     try:
-        typer.echo(shown(asyncio.run(deliver(config, said, fleet=fleet, began=began))))
+        result = asyncio.run(deliver(config, said, fleet=fleet, began=began, retrying=retrying))
+        typer.echo(shown(result))
     except KeyboardInterrupt:
         _say_what_is_left(begun)
         raise typer.Exit(INTERRUPTED) from None

@@ -84,12 +84,14 @@ async def deliver(
     *,
     fleet: str | None,
     began: Callable[[str], None] = lambda _: None,
+    retrying: Callable[[ClankieError], None] = lambda _: None,
 ) -> DiscordIngressResult:
     """Deliver the message; the sealed result.
 
     Args:
         fleet: another fleet's origin; None for this machine's own.
         began: is told the delivery's id before anything is sent.
+        retrying: is told of each try that failed and is repeated.
 
     Raises:
         ClankieError: with the next step; what became of the turn is then not known from here.
@@ -116,7 +118,7 @@ async def deliver(
             try:
                 event = _event(said, route, clock.now_ms())
                 began(event.delivery_id)
-                return await connection.deliver(event)
+                return await connection.deliver(event, retrying=retrying)
             except ProtocolError:
                 raise Unsayable(
                     "that makes no message that could be sealed",

@@ -87,10 +87,18 @@ class Connection:
         """
         return await self._exchange.ask(event, wait_seconds)
 
-    async def deliver(self, event: DiscordIngressEvent) -> DiscordIngressResult:
+    async def deliver(
+        self,
+        event: DiscordIngressEvent,
+        *,
+        retrying: Callable[[DeliveryError], None] = lambda _: None,
+    ) -> DiscordIngressResult:
         """Deliver the event and ask until its outcome is known, at the latest until it expires.
 
         Cancelling it stops the asking and never the turn.
+
+        Args:
+            retrying: is told of each try that failed and is repeated, before the pause.
 
         Returns:
             The final result: anything but `Pending`.
@@ -123,6 +131,7 @@ class Connection:
                     reason=error.code,
                     pause_seconds=round(pause, 3),
                 )
+                retrying(error)
             else:
                 if not isinstance(result, Pending):
                     return result

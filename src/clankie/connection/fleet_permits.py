@@ -2,11 +2,12 @@
 
 Owns what the fleet's answers mean to a delivery:
 
-    200                               the permit
-    429 with `limit_reached`          refused: names the limit, and when its window ends
-    any other 400, 401, 403, 404, 413 refused: asking again cannot help
-    408, 429, 5xx, no answer          unavailable: asked again while the event lives
-    anything else                     unavailable, too: whoever answers is no fleet, and may be gone in a moment
+    200                            the permit
+    429 `limit_reached`            refused: names the limit, and when its window ends
+    400 `malformed`, 401 `unauthorized`, 403 `route_blocked`, 404 `route_unknown`, 413 `malformed`
+                                   refused: asking again cannot help
+    anything else, and no answer   unavailable: asked again while the event lives. Without the fleet's own word, also a
+                                   404 or a 403 is of whoever stands in between, and may be gone in a moment
 
 A fleet learns ids and the digest; nothing of what an event says. Must not know envelopes.
 """
@@ -26,8 +27,16 @@ PERMITS_PATH: Final = "/fleet/v1/edge/permits"
 ANSWER_SECONDS: Final = 10.0
 """For a permit as a whole (wire.md 10): an event lives five minutes, and a fleet answers within milliseconds."""
 
-_TOO_MANY: Final = 429
-_FINAL: Final = (400, 401, 403, 404, 413)
+_FINAL: Final = {
+    (400, "malformed"),
+    (401, "unauthorized"),
+    (403, "route_blocked"),
+    (404, "route_unknown"),
+    (413, "malformed"),
+    (429, "limit_reached"),
+}
+"""What the fleet itself refuses for good, by status and word."""
+_STORE_IS_AWAY: Final = (503, "unavailable")
 
 
 class _Permit(msgspec.Struct, frozen=True):
@@ -121,7 +130,7 @@ class FleetPermits:
                 answer_seconds=ANSWER_SECONDS,  # also in a pool that grants bodies longer
             )
         except (NoAnswer, AnswerTooLarge) as error:
-            raise _unavailable(f"the fleet did not answer ({type(error).__name__})") from None
+            raise _unavailable(f"the fleet did not answer ({_why(error)})") from None
         if answer.status == 200:
             return _permit(answer)
         raise self._refusal(answer)
@@ -134,10 +143,10 @@ class FleetPermits:
     def _refusal(self, answer: HttpAnswer) -> PermitRefused | PermitUnavailable:
         try:
             refusal = msgspec.json.decode(answer.body, type=_Refusal)
-        except msgspec.MsgspecError:
-            refusal = _Refusal("unreadable")  # a proxy's page, say: only its status counts
-        limited = answer.status == _TOO_MANY and refusal.error == "limit_reached"
-        if answer.status in _FINAL or limited:
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            refusal = _Refusal("unreadable")  # a proxy's page, say
+        told = (answer.status, refusal.error)
+        if told in _FINAL:
             what = f" ({refusal.limit})" if refusal.limit else ""
             return FleetPermitRefused(
                 refusal,
@@ -145,19 +154,31 @@ class FleetPermits:
                 next_step=_NEXT_STEPS.get(refusal.error, "Ask whoever runs the fleet."),
             )
         pause = retry_after_seconds(answer.retry_after, self._clock.now_ms())
-        return _unavailable(f"the fleet answered {answer.status}", pause)
+        if told == _STORE_IS_AWAY:
+            return PermitUnavailable(
+                "the fleet can give no permit now: nothing can be written to its store (503)",
+                next_step="Look at the fleet's log, and whether its disk has room: it goes on by itself then.",
+                retry_after_seconds=pause,
+            )
+        return _unavailable(
+            f"what answered for the fleet gave no word of its ({answer.status})", pause
+        )
+
+
+def _why(error: NoAnswer | AnswerTooLarge) -> str:
+    return error.reason if isinstance(error, NoAnswer) else "what came is larger than any permit"
 
 
 def _permit(answer: HttpAnswer) -> str:
     try:
         return msgspec.json.decode(answer.body, type=_Permit).permit
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         raise _unavailable("what answered is no fleet") from None
 
 
 def _unavailable(message: str, retry_after: float | None = None) -> PermitUnavailable:
     return PermitUnavailable(
         message,
-        next_step="See that the fleet runs and can be reached from here.",
+        next_step="See that the fleet runs and can be reached from here, and that nothing else answers at its address.",
         retry_after_seconds=retry_after,
     )

@@ -15,7 +15,15 @@ from clankie.protocol.discord_ingress import InstallationId, TenantId
 from clankie.runtime.errors import ClankieError
 
 ROUTES_PATH: Final = "/fleet/v1/edge/routes"
-_OK, _UNAUTHORIZED, _NOT_FOUND = 200, 401, 404
+_OK: Final = 200
+_UNKNOWN: Final = (404, "route_unknown")
+_UNAUTHORIZED: Final = (401, "unauthorized")
+"""The fleet's own refusals, by status and word: without its word, they are of whoever else answers there."""
+_STORE_IS_AWAY: Final = (503, "unavailable")
+_NEXT_STEP: Final = (
+    "See that the fleet runs (`clankie up`, or `clankie fleet serve`), that this is its address, "
+    "and that it can be reached from here."
+)
 _DISCORD_ID: Final = re.compile(r"[0-9]{1,20}")
 
 
@@ -25,6 +33,10 @@ class RouteUnknown(ClankieError):
 
 class FleetUnavailable(ClankieError):
     """The fleet did not answer, or what answered is no fleet."""
+
+
+class _Refusal(msgspec.Struct, frozen=True):
+    error: str
 
 
 class EdgeRoute(msgspec.Struct, frozen=True, rename="camel"):
@@ -87,29 +99,43 @@ class FleetRoutes:
         try:
             answer = await self._http.get(f"{self._url}?{name}={discord_id}", self._headers)
         except NoAnswer as error:
-            raise _unavailable(error.reason) from None
+            raise FleetUnavailable(
+                f"the fleet did not answer ({error.reason})", next_step=_NEXT_STEP
+            ) from None
         except AnswerTooLarge:
-            raise _unavailable("what answered is no fleet") from None
-        if answer.status == _NOT_FOUND:
+            raise _no_fleet("more than any fleet says") from None
+        told = (answer.status, _word(answer.body))
+        if told == _UNKNOWN:
             raise RouteUnknown(
                 f"the fleet has no route for {what} {discord_id} on this edge",
                 next_step="Link it: `clankie fleet link add --help` says how.",
             )
-        if answer.status == _UNAUTHORIZED:
+        if told == _UNAUTHORIZED:
             raise RouteUnknown(
                 "the fleet does not know this edge's token",
                 next_step="Give the current one: `clankie fleet edge renew` makes a new one.",
             )
+        if told == _STORE_IS_AWAY:
+            raise FleetUnavailable(
+                "the fleet's store does not answer (503)",
+                next_step="Look at the fleet's log, and ask again.",
+            )
         if answer.status != _OK:
-            raise _unavailable(str(answer.status))
+            raise _no_fleet(str(answer.status))
         try:
             return msgspec.json.decode(answer.body, type=EdgeRoute)
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            raise _unavailable("what answered is no fleet") from None
+            raise _no_fleet("no route") from None
 
 
-def _unavailable(why: str) -> FleetUnavailable:
+def _word(body: bytes) -> str | None:
+    try:
+        return msgspec.json.decode(body, type=_Refusal).error
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _no_fleet(what: str) -> FleetUnavailable:
     return FleetUnavailable(
-        f"the fleet did not answer ({why})",
-        next_step="See that it runs (`clankie up`, or `clankie fleet serve`) and can be reached from here.",
+        f"what answers at the fleet's address is no fleet ({what})", next_step=_NEXT_STEP
     )
