@@ -63,7 +63,11 @@ async def test_ready_brings_who_it_is_and_the_whole_server(scene: Scene) -> None
 
 async def test_its_rights_are_computed_as_the_server_computes_them(scene: Scene) -> None:
     guild, town = scene.guild, scene.town
-    for channel in (*guild.text_channels, *guild.forums):
+    channels: list[discord.TextChannel | discord.ForumChannel] = [
+        *guild.text_channels,
+        *guild.forums,
+    ]
+    for channel in channels:
         for member in guild.members:
             granted = town.world.permissions_in(member.id, channel.id)
             # discord.py takes voice rights away in text channels, and knows rights that came later

@@ -12,6 +12,7 @@ import pytest
 import yarl
 
 import discord
+from clankie.runtime.clock import Clock
 from clankie.runtime.lifecycle import Shutdown
 from clankie.runtime.settings import SimConfig
 from clankie.sim.control.hops import NoRoles
@@ -35,11 +36,15 @@ NO_LIMITS = 1_000
 
 @asynccontextmanager
 async def simulator(
-    *, state: Path | None = None, port: int = 0, limit_factor: int = NO_LIMITS
+    *,
+    state: Path | None = None,
+    port: int = 0,
+    limit_factor: int = NO_LIMITS,
+    clock: Clock | None = None,
 ) -> AsyncIterator[SimRole]:
     """A simulator on a port of its own."""
     settings = SimConfig(host="127.0.0.1", port=port, state=state)
-    role = SimRole(settings, "test", NoRoles(), limit_factor=limit_factor)
+    role = SimRole(settings, "test", NoRoles(), clock=clock, limit_factor=limit_factor)
     await role.start(Shutdown())
     try:
         yield role
