@@ -1,5 +1,6 @@
 """What the README shows is what happens: its commands and programs are run, and the demo's output is the demo's."""
 
+import ast
 import os
 import re
 import signal
@@ -13,13 +14,16 @@ import pytest
 
 from cli.private import PORTS, free_port
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
 BIN = Path(sys.executable).parent
 # What differs each time: the ends of ciphertexts, digests and ids.
 RANDOM = re.compile(r"[\w:-]{10}…[\w-]{5}")
 FLEET_PORT = "8790"
 SECONDS = 60
 QUESTION = "Where is the spare key?"
+STATUS_WORD = {"cli": "clankie up", "protocol": "contract", "runtime": "SQLite", "sim": "simulated"}
+"""What a part is called there, when not by its folder's name."""
 
 
 def blocks(language: str) -> list[str]:
@@ -34,11 +38,20 @@ def commands(word: str) -> str:
 
 
 @pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
+def clone(tmp_path: Path) -> Path:
+    """Where a reader types."""
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def environ(tmp_path: Path, clone: Path) -> dict[str, str]:
     ports = {f"CLANKIE_{name}": str(free_port()) for name in PORTS}
     return ports | {
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
+        "PWD": str(clone),
         "TMPDIR": str(tmp_path),
         "COLUMNS": "80",
         "LANG": "C.UTF-8",
@@ -46,10 +59,10 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def run(script: str, environ: dict[str, str]) -> str:
-    """A block as it is typed, in the home folder; what it prints."""
+    """A block as it is typed, in the clone; what it prints."""
     done = subprocess.run(
         ["/bin/bash", "-eu", "-c", script],
-        cwd=environ["HOME"],
+        cwd=environ["PWD"],
         env=environ,
         capture_output=True,
         text=True,
@@ -64,7 +77,7 @@ def unable(script: str, environ: dict[str, str]) -> str:
     """A block that cannot do what it should; what it says of that."""
     done = subprocess.run(
         ["/bin/bash", "-eu", "-c", script],
-        cwd=environ["HOME"],
+        cwd=environ["PWD"],
         env=environ,
         capture_output=True,
         text=True,
@@ -86,7 +99,7 @@ def running(script: str, environ: dict[str, str], ready: str) -> Iterator[list[s
             "-c",
             re.sub(r"^(clankie .*)\n\Z", r"exec \1", script, flags=re.MULTILINE),
         ],
-        cwd=environ["HOME"],
+        cwd=environ["PWD"],
         env=environ,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -108,6 +121,13 @@ def running(script: str, environ: dict[str, str], ready: str) -> Iterator[list[s
             process.kill()
 
 
+def program(name: str, replaced: str = "", by: str = "") -> str:
+    """The one Python block that is called so. What is replaced stands in it once."""
+    (block,) = (block for block in blocks("python") if block.startswith(f"# {name}\n"))
+    assert not replaced or block.count(replaced) == 1
+    return str(block.replace(replaced, by) if replaced else block)
+
+
 def test_the_demos_output_is_what_the_demo_prints(environ: dict[str, str]) -> None:
     shown = RANDOM.sub("random", blocks("text")[0]).splitlines()
     printed = iter(RANDOM.sub("random", run("clankie demo </dev/null", environ)).splitlines())
@@ -117,23 +137,23 @@ def test_the_demos_output_is_what_the_demo_prints(environ: dict[str, str]) -> No
             assert line in printed, f"not printed, or not in this order: {line}"
 
 
-def test_a_private_system_answers_as_it_says(environ: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / ".venv").symlink_to(BIN.parent)
+def test_a_private_system_answers_as_it_says(
+    environ: dict[str, str], clone: Path, tmp_path: Path
+) -> None:
+    (clone / ".venv").symlink_to(BIN.parent)
     environ["CLANKIE_HOME"] = str(tmp_path / "home")
     with running(commands("clankie up"), environ, "Ready."):
         assert run(commands('clankie say "hello"'), environ) == "hello\n"
 
 
 def test_each_role_by_itself_and_a_program_beside_them_deliver_as_it_says(
-    environ: dict[str, str], tmp_path: Path
+    environ: dict[str, str], clone: Path, tmp_path: Path
 ) -> None:
     """Four machines, as far as one has room for them: a home each, and nothing shared but what is carried."""
     port = environ["CLANKIE_FLEET_PORT"]
     # It still says what it hears, and can be told to fail.
     environ["CLANKIE_CAPTAIN_OPTIONS_SCRIPT"] = "messages"
-    program = next(block for block in blocks("python") if block.startswith("# deliver.py\n"))
-    assert program.count(FLEET_PORT) == 1
-    (tmp_path / "deliver.py").write_text(program.replace(FLEET_PORT, port))
+    (clone / "deliver.py").write_text(program("deliver.py", FLEET_PORT, port))
     gateway = commands("clankie gateway serve")
     assert gateway.count(FLEET_PORT) == 1
     with ExitStack() as stack:
@@ -148,8 +168,14 @@ def test_each_role_by_itself_and_a_program_beside_them_deliver_as_it_says(
         assert run(commands("python deliver.py"), environ) == f"{QUESTION}\n"
         delivering = commands("python deliver.py")
         failing = delivering.replace(QUESTION, "!fail")
-        void = re.sub(r"EDGE_TOKEN=\S+ .*\) ", "EDGE_TOKEN=void ", delivering)
-        for script, told in ((failing, "ended as unavailable"), (void, "edge")):
+        token = re.compile(r"EDGE_TOKEN=\S+ .*\) ")
+        for script, told in (
+            (failing, "ended as unavailable"),
+            (token.sub("EDGE_TOKEN=void ", delivering), "edge"),
+            (token.sub("", delivering), "a token"),
+            (delivering.replace(f'"{QUESTION}"', ""), "one message"),
+            (delivering.replace(QUESTION, ""), "blank"),
+        ):
             error, next_step = unable(script, environ).splitlines()
             assert error.startswith("Error: ")
             assert told in error
@@ -157,21 +183,46 @@ def test_each_role_by_itself_and_a_program_beside_them_deliver_as_it_says(
     assert QUESTION not in "".join(line for log in logs for line in log)
     homes = [path for path in tmp_path.glob("clankie-*") if path.is_dir()]
     assert {home.name for home in homes} == {
-        f"clankie-{x}" for x in ("fleet", "gateway", "body", "edge")
+        f"clankie-{x}" for x in ("fleet", "gateway", "body", "edge", "handover")
     }
     files = [path for home in homes for path in home.rglob("*") if path.is_file()]
     assert not [path for path in files if QUESTION.encode() in path.read_bytes()]
-    assert (tmp_path / "edge.json").stat().st_mode & 0o777 == 0o600
+    # No secret came to lie where it could be committed, nor where others can read it.
+    assert [path.name for path in clone.iterdir()] == ["deliver.py"]
+    handover = tmp_path / "clankie-handover"
+    assert handover.stat().st_mode & 0o777 == 0o700
+    assert (handover / "edge.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_its_configuration_is_taken(tmp_path: Path) -> None:
+def test_the_library_seals_permits_and_opens_in_ten_lines_without_a_server(
+    environ: dict[str, str], clone: Path
+) -> None:
+    (clone / "seal.py").write_text(program("seal.py"))
+    assert run("python seal.py", environ) == f"Reply(text='You said: {QUESTION}')\n"
+    used = ast.parse(program("seal.py")).body
+    assert len([line for line in used if not isinstance(line, ast.Import | ast.ImportFrom)]) <= 10
+
+
+def test_secrets_that_the_fleet_gives_out_are_not_committed_by_accident() -> None:
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    given_out = set(re.findall(r"[\w-]+\.json", commands("clankie fleet serve")))
+    assert given_out == {"bootstrap.json", "edge.json"}
+    assert given_out <= set(ignored)
+
+
+def test_its_status_names_every_part_of_the_product() -> None:
+    status = README.partition("## Status")[2]
+    parts = [path.parent.name for path in (ROOT / "src" / "clankie").glob("*/__init__.py")]
+    told = {part for part in parts if re.search(rf"\b{STATUS_WORD.get(part, part)}\b", status)}
+    assert sorted(set(parts) - told) == []
+
+
+def test_its_configuration_is_taken(environ: dict[str, str], tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (home / "config.toml").write_text(blocks("toml")[0])
-    shown = run(
-        "clankie config show",
-        {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(tmp_path), "CLANKIE_HOME": str(home)},
-    )
+    plain = {name: environ[name] for name in ("PATH", "HOME", "PWD")}
+    shown = run("clankie config show", plain | {"CLANKIE_HOME": str(home)})
     assert re.search(
         r"^captain.options.script +slow 2 reply Done\. +config.toml:\d+$", shown, re.MULTILINE
     )
