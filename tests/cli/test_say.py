@@ -73,9 +73,23 @@ def test_an_answer_cannot_play_with_the_terminal(running: dict[str, str]) -> Non
     assert say(running, "!reply \x1b[31mred\x9b2J\talert\x07").stdout == "[31mred2J\talert\n"
 
 
-def test_half_a_character_is_answered_and_shown_without_a_crash(running: dict[str, str]) -> None:
-    done = say(running, os.fsdecode(b"caf\xe9"))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "caf?\n", "")
+def test_what_standard_output_cannot_show_is_no_crash(running: dict[str, str]) -> None:
+    done = say(running | {"PYTHONIOENCODING": "latin-1"}, "5 €")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "5 ?\n", "")
+
+
+def test_what_is_piped_in_is_said_as_it_stands(running: dict[str, str]) -> None:
+    done = subprocess.run(
+        [CLANKIE, "say", "-"],
+        input='two lines,\n`$HOME` and "quotes" 🦜\n',
+        capture_output=True,
+        text=True,
+        env=running,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == 'two lines,\n`$HOME` and "quotes" 🦜\n'
 
 
 def test_a_limit_that_is_reached_is_named(running: dict[str, str]) -> None:
@@ -102,8 +116,20 @@ def test_a_turn_that_failed_is_an_error_that_says_what_to_do(running: dict[str, 
         ([" "], "the message is blank"),
         (["x" * 16_385], "the message has 16,385 characters"),
         (["\U0001f99c" * 8_193], "the message has 16,386 characters"),
+        ([os.fsdecode(b"caf\xe9")], "the message is not UTF-8: byte 4"),
+        (["-"], "the message is blank"),
     ],
-    ids=["unknown server", "no server", "no speaker", "no channel", "blank", "too long", "wide"],
+    ids=[
+        "unknown server",
+        "no server",
+        "no speaker",
+        "no channel",
+        "blank",
+        "too long",
+        "wide",
+        "bytes",
+        "nothing piped",
+    ],
 )
 def test_what_cannot_be_said_is_told_and_starts_no_turn(
     running: dict[str, str], arguments: list[str], error: str

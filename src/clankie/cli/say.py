@@ -23,7 +23,12 @@ INTERRUPTED: Final = 130
 
 @app.command()
 def say(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is said, to the bot.")],
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT", help="What is said, to the bot. `-` takes it from standard input."
+        ),
+    ],
     *,
     fleet: Annotated[
         str | None, typer.Option(metavar="URL", help="Another fleet than this machine's own.")
@@ -46,6 +51,7 @@ def say(
     import asyncio  # noqa: PLC0415 - `clankie --help` must not wait for these
 
     from clankie.cli.say_delivery import Said, deliver, shown  # noqa: PLC0415
+    from clankie.cli.say_text import message  # noqa: PLC0415
     from clankie.runtime.config import load_config  # noqa: PLC0415
     from clankie.runtime.logs import configure_logging  # noqa: PLC0415
 
@@ -55,7 +61,7 @@ def say(
     configure_logging(level, config.log.format, sys.stderr)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # half an emoji is a legal answer
-    said = Said(text, server=server, channel=channel, speaker=speaker, owner=owner)
+    said = Said(message(text), server=server, channel=channel, speaker=speaker, owner=owner)
 
     begun: list[str] = []
 
