@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import socket
 from collections.abc import Iterator
@@ -32,6 +33,12 @@ def said(environ: dict[str, str], text: str) -> str:
     return delivery
 
 
+def traced(environ: dict[str, str], delivery: str) -> str:
+    done = clankie(environ, "trace", delivery)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
 def test_a_delivery_is_followed_from_its_permit_to_its_answer(running: dict[str, str]) -> None:
     delivery = said(running, "MARKER-in-content")
     done = clankie(running, "trace", delivery)
@@ -54,6 +61,42 @@ def test_a_delivery_is_followed_from_its_permit_to_its_answer(running: dict[str,
     assert sum(what.endswith(f"permit {permit}") for what in whats) >= 3
     assert done.stdout.splitlines() == sorted(done.stdout.splitlines())
     assert "MARKER" not in done.stdout
+
+
+def test_a_gateway_on_a_machine_of_its_own_is_asked_by_the_permits_that_the_fleet_shows(
+    running: dict[str, str], tmp_path: Path
+) -> None:
+    delivery = said(running, "hello")
+    permits = re.findall(
+        r"fleet +permit granted .*permit (\S+)$", traced(running, delivery), re.MULTILINE
+    )
+    assert permits
+    # The home of a machine with the gateway alone: its bearer, the sign that it runs, and neither store.
+    home, alone = Path(running["CLANKIE_HOME"]), tmp_path / "alone"
+    alone.mkdir(mode=0o700)
+    (alone / "gateway").symlink_to(home / "gateway")
+    shutil.copytree(home / "broker", alone / "broker")
+    environ = running | {"CLANKIE_HOME": str(alone)}
+    done = clankie(environ, "trace", delivery)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "gateway: cannot be asked: it knows permits alone" in done.stdout
+    assert done.stdout.splitlines()[-1] == (
+        f"Next: run `clankie trace {delivery}` where the fleet is, "
+        "and give each permit it shows here with --permit."
+    )
+    given = [argument for permit in permits for argument in ("--permit", permit)]
+    done = clankie(environ, "trace", delivery, *given)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(rf"gateway +forwarded .* permit {permits[0]}\n", done.stdout)
+    assert "Next:" not in done.stdout
+
+
+@pytest.mark.parametrize("permit", ["", "a b", "x" * 44, "\x1b[31m"])
+def test_what_is_no_permits_id_is_refused(running: dict[str, str], permit: str) -> None:
+    done = clankie(running, "trace", "discord:9", "--permit", permit)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[0] == "Error: that is no permit's id"
+    assert done.stderr.splitlines()[-1].startswith("Next: ")
 
 
 def test_programs_get_the_same_as_json(running: dict[str, str]) -> None:
@@ -87,13 +130,17 @@ def test_what_nobody_knows_and_who_is_not_there_is_said(
     running: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     done = clankie(running, "trace", "discord:9")
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert done.stdout.startswith("nothing is known of discord:9 here\n")
+    as_json = clankie(running, "trace", "discord:9", "--json")
+    assert as_json.returncode == 1
+    assert json.loads(as_json.stdout)["fleet"]["seen"] == []
     alone = environ(tmp_path_factory.mktemp("alone") / "home")
     done = clankie(alone, "trace", "discord:9")
     for role in ("fleet", "body"):
         assert f"{role}: does not run now, and has kept nothing in this home" in done.stdout
     assert "gateway: does not run now in this home" in done.stdout
+    assert "Next: see that the id is right" in done.stdout
     assert not Path(alone["CLANKIE_HOME"]).exists()
 
 
@@ -144,7 +191,7 @@ def test_a_store_that_cannot_be_read_is_said_and_the_others_are_shown(tmp_path: 
         (home / role / name).write_bytes(b"no store")
         (home / role / name).chmod(0o600)
     done = clankie(environ(home), "trace", "discord:9")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.count("it is not a SQLite database") == 2
 
 
@@ -176,7 +223,7 @@ def test_no_bearer_goes_to_whoever_listens_on_a_port_while_its_role_is_away(
             stranger.listen()
             stranger.setblocking(False)
         done = clankie(up.environ, "trace", "discord:9")
-        assert (done.returncode, "does not run now" in done.stdout) == (0, True)
+        assert (done.returncode, "does not run now" in done.stdout) == (1, True)
         for stranger in (fleet, body, gateway):
             with pytest.raises(BlockingIOError):
                 stranger.accept()  # nobody called

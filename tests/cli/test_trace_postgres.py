@@ -32,7 +32,7 @@ def test_a_delivery_is_told_by_running_roles_and_then_by_their_stores(
     looked = clankie(settings, "fleet", "account", "list")
     assert (looked.returncode, "there is no fleet in" in looked.stderr) == (1, True), looked.stderr
     nothing = clankie(settings, "trace", "discord:9")
-    assert (nothing.returncode, nothing.stderr) == (0, "")
+    assert (nothing.returncode, nothing.stderr) == (1, "")
     assert "has kept nothing in this home" in nothing.stdout
     assert server.sql("public", "SELECT count(*) FROM pg_tables WHERE schemaname = 'fleet'") == "0"
     assert not (tmp_path / "home").exists()

@@ -23,6 +23,9 @@ app = typer.Typer(
 )
 
 _DELIVERY = re.compile(r"[A-Za-z0-9:_-]{1,128}", re.ASCII)
+_PERMIT = re.compile(r"[A-Za-z0-9_-]{1,43}", re.ASCII)
+UNKNOWN = 1
+"""The exit code when nothing is known."""
 
 
 @app.command()
@@ -31,6 +34,10 @@ def trace(
         str, typer.Argument(metavar="DELIVERY", help="The delivery's id, such as discord:123.")
     ],
     *,
+    permit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="A permit of it that the fleet's trace shows; repeatable."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show times, states, permits and refusals of a delivery, as far as this machine's roles know them.
@@ -38,12 +45,15 @@ def trace(
     The fleet knows who asked for permits, the body what became of the delivery, and the gateway, by these permits, how
     much it carried and when. Of a role that does not run, its store is read. What is in no store is remembered since
     the role's last start, by a gateway for an hour.
+
+    On a gateway's own machine no other role knows the delivery's permits: run this where the fleet is, and give the
+    permits it shows here, each with --permit. Exits 1 when nothing is known.
     """
     import asyncio  # noqa: PLC0415 - `clankie --help` must not wait for these
 
     import msgspec  # noqa: PLC0415
 
-    from clankie.cli.trace_collect import find, time_line  # noqa: PLC0415
+    from clankie.cli.trace_collect import NO_PERMIT, find, time_line  # noqa: PLC0415
     from clankie.runtime.config import load_config  # noqa: PLC0415
 
     if _DELIVERY.fullmatch(delivery) is None:
@@ -51,22 +61,34 @@ def trace(
             "that is no delivery's id",
             next_step="Give one such as discord:123: `clankie say --id` prints it, and the body's log has it.",
         )
-    found = asyncio.run(find(load_config(os.environ).config, delivery))
+    for given in permit or ():
+        if _PERMIT.fullmatch(given) is None:
+            raise ClankieError(
+                "that is no permit's id",
+                next_step="Give one as `clankie trace` shows it where the fleet runs, after the word permit.",
+            )
+    found = asyncio.run(find(load_config(os.environ).config, delivery, permit or ()))
+    lines = time_line(found)
     if as_json:
         show_json(msgspec.to_builtins(found))
+        if not lines:
+            raise typer.Exit(UNKNOWN)
         return
-    lines = time_line(found)
     for at_ms, role, what in lines:
         typer.echo(f"{_time(at_ms)}  {role:<7}  {what}")
     if not lines:
         typer.echo(f"nothing is known of {delivery} here")
     for role, said in found.silent().items():
         typer.echo(f"{role}: {said}")
-    if not lines:
-        typer.echo(
-            "Next: see that the id is right, and that CLANKIE_HOME is the home that the roles run with; "
-            "stores keep a delivery for some ten minutes."
-        )
+    if lines:
+        return
+    typer.echo(
+        f"Next: run `clankie trace {delivery}` where the fleet is, and give each permit it shows here with --permit."
+        if found.gateway == NO_PERMIT
+        else "Next: see that the id is right, and that CLANKIE_HOME is the home that the roles run with; "
+        "stores keep a delivery for some ten minutes."
+    )
+    raise typer.Exit(UNKNOWN)
 
 
 async def collect(config: "Config", delivery: str) -> list[tuple[int, str, str]]:

@@ -5,7 +5,7 @@ Owns which role is asked how, and the one time line. Must not know how it is sho
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -24,6 +24,7 @@ __all__ = ["Found", "Line", "collect", "find", "time_line"]
 SECONDS: Final = 10.0
 """For a role's answer."""
 AWAY: Final = "does not run now"
+NO_PERMIT: Final = "cannot be asked: it knows permits alone, and no role here knows one"
 _OK: Final = 200
 
 Known = TypeVar("Known", bound=msgspec.Struct)
@@ -40,22 +41,26 @@ async def collect(config: "Config", delivery: str) -> list[Line]:
     return time_line(await find(config, delivery))
 
 
-async def find(config: "Config", delivery: str) -> Found:
-    """What each role knows; a sentence in the place of one that cannot be asked."""
+async def find(config: "Config", delivery: str, permits: Iterable[str] = ()) -> Found:
+    """What each role knows; a sentence in the place of one that cannot be asked.
+
+    Args:
+        permits: ids of permits of this delivery, beside those that roles here know of: the gateway knows these alone.
+    """
     from clankie.runtime.broker import FileBroker  # noqa: PLC0415 - `clankie --help` must not wait
 
     asking = _Asking(config, FileBroker(config.broker_path), delivery)
     (fleet, fleet_note), (body, body_note) = await asyncio.gather(
         _told(asking.fleet), _told(asking.body)
     )
-    permits = {
+    asked = set(permits) | {
         seen.permit_id
         for known in (fleet, body)
         if not isinstance(known, str)
         for seen in known.seen
         if seen.permit_id
     }
-    gateway, _ = await _told(lambda: asking.gateway(sorted(permits)))
+    gateway, _ = await _told(lambda: asking.gateway(sorted(asked)))
     notes = {"fleet": fleet_note, "body": body_note}
     return Found(
         delivery=delivery,
@@ -145,7 +150,7 @@ class _Asking:
         if not gateway_runs(self._config.home):
             return f"{AWAY} in this home, and keeps nothing when it ends", ""
         if not permits:
-            return "cannot be asked: it knows permits alone, and no role here knows one", ""
+            return NO_PERMIT, ""
         known = await self._ask(
             GatewayKnows,
             OPERATOR_BEARER,
