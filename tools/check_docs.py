@@ -12,8 +12,14 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+try:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+except ModuleNotFoundError:
+    sys.exit(
+        f"Error: {sys.executable} has no markdown_it\n"
+        "Next: `make check`, which sets up what it needs and runs this with it."
+    )
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 FOLDERS: Final = ("bench", "docs", "requirements", "src", "tests", "tools", ".ci")

@@ -12,7 +12,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
-import pytest
+try:
+    import pytest
+except ModuleNotFoundError:
+    sys.exit(
+        f"Error: {sys.executable} has no pytest\n"
+        "Next: `make trace`, which sets up what it needs and runs this with it."
+    )
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 SENTENCES: Final = ROOT / "tests" / "seed_sentences.md"

@@ -91,3 +91,16 @@ def test_a_marker_for_no_sentence_fails_the_trace(repo: Path) -> None:
     done = run_tool(seeded(repo, '"S1", "S99"'), "trace_sentences.py")
     assert done.returncode == 1
     assert "no sentence S99" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [("check_docs.py", "check"), ("trace_sentences.py", "trace")]
+)
+def test_without_what_it_needs_a_gate_says_how_to_get_it(name: str, target: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-S", str(TOOLS / name)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    error, next_step = done.stderr.splitlines()
+    assert error.startswith("Error: ")
+    assert next_step.startswith(f"Next: `make {target}`")
