@@ -100,6 +100,32 @@ def test_the_home_comes_from_its_variable_or_the_platform(tmp_path: Path) -> Non
         load_config({"CLANKIE_HOME": "  "})
 
 
+@pytest.mark.parametrize("home", ["x", "./x", "../x", "~no-such-user/x"])
+def test_a_home_that_depends_on_where_it_is_used_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match="another folder wherever it is used") as error:
+        load_config({"CLANKIE_HOME": home})
+    assert str(tmp_path) in error.value.next_step
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_users_own_folder_has_a_short_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert load_config({"CLANKIE_HOME": "~/x"}).config.home == tmp_path / "x"
+
+
+@pytest.mark.parametrize("below", ["", "a/b"])
+def test_a_file_where_the_home_should_be_is_told_as_one(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="is no folder") as error:
+        load_config({"CLANKIE_HOME": str(tmp_path / "file" / below)})
+    assert "CLANKIE_HOME" in error.value.next_step
+
+
 def test_the_home_cannot_be_set_in_the_file_that_lies_in_it(home: Path) -> None:
     assert "config.toml:1: home is where this file lies" in refusal(home, 'home = "/x"')
 

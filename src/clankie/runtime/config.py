@@ -5,6 +5,7 @@ beyond its origin's text.
 """
 
 import ipaddress
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -209,7 +210,14 @@ def _home(environ: Mapping[str, str], home: Path | None) -> tuple[Path, str]:
                 f"{HOME_VARIABLE} is blank",
                 next_step="Unset it to use the default folder, or give it a path.",
             )
-        return Path(environ[HOME_VARIABLE]).expanduser().absolute(), HOME_VARIABLE
+        # os.path, since pathlib raises RuntimeError for a `~user` who is not there
+        folder = Path(os.path.expanduser(environ[HOME_VARIABLE]))  # noqa: PTH111
+        if not folder.is_absolute():
+            raise ConfigError(
+                f"{HOME_VARIABLE} is {str(folder)!r}, which is another folder wherever it is used",
+                next_step=f"Give the whole path, such as {folder.absolute()}.",
+            )
+        return folder, HOME_VARIABLE
     import platformdirs  # noqa: PLC0415 - only the default needs it
 
     return Path(platformdirs.user_data_dir("clankie", appauthor=False)), DEFAULT
@@ -225,6 +233,11 @@ def _file_text(path: Path, sources: Sources) -> str | None:
         return data.decode()
     except FileNotFoundError:
         return None
+    except NotADirectoryError:
+        raise ConfigError(
+            f"the home {path.parent} is no folder: a file is there, or in its way",
+            next_step=f"Move that file away, or give {HOME_VARIABLE} another path.",
+        ) from None
     except OSError as error:
         sources.problems.append(f"{FILE_NAME}: cannot be read: {error.strerror}")
     except UnicodeDecodeError:
