@@ -60,6 +60,8 @@ class FleetLedger:
 
     async def posted(self, key: EventKey, guild_id: str | None, sends: int) -> bool:
         """See `outbox.contracts.Ledger`. True also when the fleet will never count it: that is logged."""
+        if not key.tenant_id:
+            return True  # a notice that no route stands behind: there is no account to charge
         charge: dict[str, str | int] = {
             "tenantId": key.tenant_id,
             "key": f"{key.tenant_id}:{key.delivery_id}",

@@ -30,6 +30,7 @@ NOT_LINKED_SERVER: Final = (
 TOO_LARGE: Final = "That is too long for me. Please send it in smaller pieces."
 EMPTY: Final = "There is nothing in that message that I can pass on."
 NOT_TAKEN: Final = "I could not take that just now. Please ask again in a minute."
+NOT_HERE: Final = "I do not listen in this channel."
 NOT_MINE: Final = "I do not know that command any more."
 NO_TENANT: Final = ""
 """Of a notice that no route stands behind."""
@@ -92,12 +93,18 @@ class Notices:
         subject = f"block:{room}:{block.scope}:{block.at_ms}"
         await self._once(subject, blocked_words(block.scope, block.reason), wake, facts, "blocked")
 
+    async def not_here(self, wake: Wake, facts: Facts) -> None:
+        """A command in a channel that is not listened to."""
+        await self.say(NO_TENANT, NOT_HERE, wake, facts, "not_here")
+
     async def say(self, tenant_id: str, text: str, wake: Wake, facts: Facts, reason: str) -> None:
         """Say it, about one message once."""
         key = EventKey(tenant_id, wake.delivery_id)
         await self._outbox.notice(key, facts, text, reason=reason)
 
     async def _once(self, subject: str, text: str, wake: Wake, facts: Facts, reason: str) -> None:
+        if not facts.addressed:
+            return
         # A command is owed an answer each time: it shows that it is waited for.
         if facts.interaction is None and not await self._told.first(
             subject, self._clock.now_ms() + TOLD_FOR_MS

@@ -1,7 +1,7 @@
 """What hearing asks of the edge's other half, and of the fleet. Owns the shapes alone."""
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from clankie.discord.inbound import InboundMessage
 from clankie.edge.outbox.contracts import Accepted, Build, EventKey, Facts
@@ -73,3 +73,12 @@ class Routing(Protocol):
     async def of_person(self, user_id: str) -> KnownRoute | None:
         """Raises RoutesUnavailable."""
         ...
+
+
+class Store(NamedTuple):
+    """The edge's durable half, as far as hearing needs it."""
+
+    outbox: Accepting
+    context: Ambient
+    cursors: Cursors
+    told: Told
