@@ -3,15 +3,17 @@
 import json
 import os
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from clankie.cli.main import run
 from clankie.runtime.broker import FileBroker
@@ -193,6 +195,9 @@ def _keys_and_audit(shell: Shell) -> None:
         (["route", "set", ROUTE, "--wake-trigger", "x"], "no wake trigger", "mention, name, any"),
         (["route", "set", ROUTE, "--channel", "general"], "not a Discord id", "digits"),
         (["account", "add", " "], "the label is blank", "1 to 100"),
+        (["account", "add", "a\x1b[2Jb"], "the label 'a[2Jb' has characters", "without control"),
+        (["edge", "add", "a\u202eb"], "the label 'ab' has characters", "direction"),
+        (["block", "add", "server", "1", "a\nb"], "the reason 'a\\nb' has", "without control"),
         (["account", "add", "x" * 101], "the label has 101 characters", "at most 100"),
         (["limit", "set", "nothing", "1", "1"], "no limit", "account_messages_per_minute"),
         (["limit", "set", "1", "server_wakes_per_day", "7"], "its name comes first", "Choose"),
@@ -219,6 +224,31 @@ def test_an_error_says_what_to_do(shell: Shell, arguments: list[str], said: str,
     assert said in shown
     assert step in shown.partition("Next: ")[2]
     assert shell("audit", "verify") == before
+
+
+def test_what_an_older_fleet_kept_moves_no_cursor_and_no_column(
+    shell: Shell,
+) -> None:
+    for label in ("first", "二つ目🦜", "third"):
+        shell("account", "add", label)
+    shell("block", "add", "server", "1", "reason")
+    obeyed = "\x1b]0;t\x07\x9b2J\u202e\r\nx\ty"
+    with closing(sqlite3.connect(shell.home / "fleet" / "fleet.db")) as store, store:
+        store.execute("UPDATE fleet_accounts SET label = ? WHERE label = 'first'", [obeyed])
+        store.execute("UPDATE fleet_blocks SET reason = ?", [obeyed])
+    rows = shell("account", "list")
+    assert "]0;t2J x y" in rows
+    assert "]0;t2J x y" in shell("block", "list")
+    lines = rows.splitlines()
+    assert len(lines) == 4
+    assert len({cell_len(line.rpartition("  ")[0]) for line in lines}) == 1
+    (kept,) = (
+        row for row in shell.json("account", "list") if row["label"] not in {"third", "二つ目🦜"}
+    )
+    assert kept["label"] == obeyed
+    asked = shell("account", "list", "--json")
+    for shown in (rows, asked):
+        assert not set(obeyed) - set("]0;t2J xy\n") & set(shown)
 
 
 @pytest.mark.parametrize(

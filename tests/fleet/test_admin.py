@@ -77,6 +77,23 @@ async def test_what_is_no_request_is_malformed(plain_fleet: RunningFleet, body: 
     assert answer.told == (400, "malformed")
 
 
+@pytest.mark.parametrize("sign", ["\x1b[31m", "\x07", "\n", "\x9b", "\u202e", "\u2066"])
+async def test_no_label_and_no_reason_holds_what_a_terminal_would_obey(
+    plain_fleet: RunningFleet, sign: str
+) -> None:
+    account = await plain_fleet.account("a label é 🦜")
+    wrong = {"label": f"a{sign}b"}
+    for answer in (
+        await plain_fleet.try_admin("account/add", **wrong),
+        await plain_fleet.try_admin("edge/add", **wrong),
+        await plain_fleet.try_admin("installation/add", accountId=account, **wrong),
+        await plain_fleet.try_admin("block/add", scope="server", subjectId="1", reason=f"a{sign}"),
+    ):
+        assert answer.told == (400, "malformed")
+    assert len(await plain_fleet.admin("account/list")) == 1
+    assert await plain_fleet.admin("edge/list") == await plain_fleet.admin("block/list") == []
+
+
 async def test_no_token_and_no_key_is_kept_in_the_store_or_shown_again(
     fleet: RunningFleet, place: Place, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from clankie.cli.fleet_client import call_fleet
 from clankie.runtime.errors import ClankieError
+from clankie.runtime.printable import printable
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
@@ -39,7 +40,7 @@ def confirm(question: str, *, yes: bool) -> None:
             "this asks for a yes, and there is no terminal to ask on",
             next_step="Add --yes if that is what you want.",
         )
-    if not typer.confirm(question):
+    if not typer.confirm(printable(question)):
         raise NotConfirmed(
             "it was not confirmed, and nothing was done",
             next_step="Run it again and answer y, or add --yes.",

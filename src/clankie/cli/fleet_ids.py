@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 
 from clankie.runtime.errors import ClankieError
-from clankie.runtime.printable import printable
+from clankie.runtime.printable import PLAIN, printable
 
 MAX_LABEL: Final = 100
 MAX_REASON: Final = 200
@@ -95,6 +95,11 @@ def check_text(typed: str, what: str, longest: int) -> str:
     if len(typed) > longest:
         raise WrongWord(
             f"the {what} has {len(typed)} characters", next_step=f"Give at most {longest}."
+        )
+    if re.fullmatch(f"{PLAIN}+", typed) is None:
+        raise WrongWord(
+            f"the {what} {_shown(typed)} has characters that a terminal would obey, or ends a line",
+            next_step="Give it without control characters, and without those that turn the direction of text.",
         )
     return typed
 

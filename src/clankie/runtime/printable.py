@@ -12,6 +12,10 @@ _TURNS: Final = frozenset(
 """They reorder what stands around them: a table's columns, or the words of an answer."""
 
 
+PLAIN: Final = r"[^\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+"""A regular expression for a character that a terminal only shows: no line's end, and nothing `printable` takes out."""
+
+
 def printable(text: str) -> str:
     """Without what moves a terminal's cursor, colours it, or turns the direction of what follows."""
     return "".join(

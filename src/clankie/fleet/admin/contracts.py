@@ -11,9 +11,12 @@ from clankie.fleet.contracts import Attention
 from clankie.fleet.registry.routes import Charged
 from clankie.protocol.discord_ingress import DeliveryId, DiscordId, InstallationId, TenantId
 from clankie.protocol.wire_model import WireModel
+from clankie.runtime.printable import PLAIN
 from clankie.runtime.sightings import Sighting
 
-Label = Annotated[str, Meta(min_length=1, max_length=100)]
+Label = Annotated[str, Meta(pattern=rf"\A{PLAIN}{{1,100}}\Z")]
+Reason = Annotated[str, Meta(pattern=rf"\A{PLAIN}{{1,200}}\Z")]
+"""Words that are shown on terminals, in tables."""
 AccountId = Annotated[str, Meta(min_length=1, max_length=128)]
 EdgeId = Annotated[str, Meta(pattern=r"\Aed_[a-z2-7]{20}\Z")]
 SubjectId = Annotated[str, Meta(min_length=1, max_length=128)]
@@ -91,7 +94,7 @@ class AddBlock(WireModel, frozen=True, kw_only=True):
 
     scope: Literal["account", "server"]
     subject_id: SubjectId
-    reason: Annotated[str, Meta(min_length=1, max_length=200)]
+    reason: Reason
 
 
 class RemoveBlock(WireModel, frozen=True, kw_only=True):
