@@ -46,6 +46,10 @@ class Cursors:
         seen = self._seen.get(channel_id, "")
         return plain(seen) if seen else None
 
+    def known(self) -> Iterable[str]:
+        """Every channel that has a cursor."""
+        return tuple(self._seen)
+
     def note(self, channel_id: str, message_id: str) -> None:
         """Everything up to this message was seen, and what followed from it is durable. Never goes back."""
         seen = ordered(message_id)

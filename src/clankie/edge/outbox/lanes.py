@@ -5,8 +5,8 @@
     posting    begins once every answered row before it is posted; those before it whose answer is not known are waited
                for, but not for long: a turn may take minutes, and may belong to another session
 
-Answers to interactions go to where the command was shown and wait for nobody. Owns the lanes. Must not know the store, or
-ports.
+Answers to interactions go to where the command was shown and wait for nobody. Owns the lanes. Must not know the store,
+or ports.
 """
 
 import asyncio

@@ -215,7 +215,7 @@ class Worker:
                 pause = min(2 * pause, LONGEST_CONFIRM_SECONDS)
             place.admitted.set()
 
-        async with _beside(confirm()):
+        async with _beside(confirm):
             yield
 
     @asynccontextmanager
@@ -231,7 +231,7 @@ class Worker:
         if not row.addressed or row.has_interaction:
             yield
             return
-        async with _beside(type_on()):
+        async with _beside(type_on):
             yield
 
     async def _report_uncharged(self) -> None:
@@ -246,12 +246,12 @@ class Worker:
 
 
 @asynccontextmanager
-async def _beside(work: Awaitable[None]) -> AsyncIterator[None]:
+async def _beside(work: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
     """Run something beside the block, and end it with the block; what goes wrong with it is its own matter."""
 
     async def quietly() -> None:
         try:
-            await work
+            await work()
         except Exception as error:  # noqa: BLE001  typing and asking early are no condition of an answer
             log.warning("outbox_aside_failed", error=type(error).__name__)
 
