@@ -46,10 +46,7 @@ class Commanding(Bot):
         super().__init__(**changed)
         self.refused: list[int] = []
         self.tree = app_commands.CommandTree(self)
-        commands: list[app_commands.Command[Any, ..., Any]] = [
-            add, whisper, twice, offer, order, colour, who
-        ]  # fmt: skip
-        for command in commands:
+        for command in COMMANDS:
             self.tree.add_command(command)
 
     async def setup_hook(self) -> None:
@@ -69,7 +66,7 @@ async def whisper(interaction: discord.Interaction) -> None:
 
 
 @app_commands.command(description="Answer twice")
-async def twice(interaction: discord.Interaction[Commanding]) -> None:
+async def twice(interaction: discord.Interaction[Any]) -> None:
     await interaction.response.send_message("Once")
     path = f"/interactions/{interaction.id}/{interaction.token}/callback"
     try:
@@ -108,3 +105,8 @@ async def who(
 ) -> None:
     text = f"{person.display_name} in {where.name}, asked by {interaction.user.display_name}"
     await interaction.response.send_message(text)
+
+
+COMMANDS: list[app_commands.Command[Any, ..., Any]] = [
+    add, whisper, twice, offer, order, colour, who
+]  # fmt: skip
