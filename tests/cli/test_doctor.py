@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ import pytest
 
 from body.doctor.support import snapshot
 from body.homes import write_bootstrap
+from clankie.cli.private_ids import EDGE_TOKEN_ID
 from clankie.runtime.broker import FileBroker
+from clankie.runtime.credentials import TokenCredential
 from cli.private import Up, clankie, environ
 
 
@@ -63,6 +66,39 @@ def test_a_wrong_configuration_is_said_before_anything_is_examined(home: Path) -
     assert (done.returncode, done.stdout) == (1, "")
     assert "CLANKIE_BODY_PORT" in done.stderr
     assert "Next:" in done.stderr
+
+
+@pytest.mark.parametrize("role", ["fleet", "gateway", "edge"])
+def test_a_home_without_a_body_is_examined_for_the_roles_it_has(tmp_path: Path, role: str) -> None:
+    home = tmp_path / "home"
+    settings = environ(home)
+    if role == "fleet":
+        assert clankie(settings, "fleet", "account", "add", "owner").returncode == 0
+    elif role == "gateway":
+        (home / "gateway").mkdir(mode=0o700, parents=True)
+        (home / "gateway" / "trust.json").touch(mode=0o600)
+    else:
+        FileBroker(home / "broker" / "credentials.json").set(EDGE_TOKEN_ID, TokenCredential("t"))
+    home.chmod(0o700)
+    before = snapshot(home)
+    with socket.create_server(("127.0.0.1", int(settings["CLANKIE_BODY_PORT"]))):  # another home's
+        done = clankie(settings, "doctor")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    parts = [line.split()[1] for line in done.stdout.splitlines() if not line.startswith(" ")]
+    assert set(parts) == {"permissions", "keys", "clock", "body", role}
+    assert "there is none in this home" in done.stdout
+    assert snapshot(home) == before
+
+
+def test_a_broken_broker_is_told_of_where_there_is_no_body_too(tmp_path: Path) -> None:
+    settings = environ(tmp_path / "home")
+    assert clankie(settings, "fleet", "account", "add", "owner").returncode == 0
+    broker = tmp_path / "home" / "broker" / "credentials.json"
+    broker.write_bytes(b"{")
+    done = clankie(settings, "doctor")
+    assert done.returncode == 1
+    assert "fail  keys" in done.stdout
+    assert " port " not in done.stdout
 
 
 def told(environ: dict[str, str], subject: str) -> list[str]:

@@ -196,6 +196,7 @@ def _keys_and_audit(shell: Shell) -> None:
         (["route", "set", ROUTE, "--channel", "general"], "not a Discord id", "digits"),
         (["account", "add", " "], "the label is blank", "1 to 100"),
         (["account", "add", "a\x1b[2Jb"], "the label 'a[2Jb' has characters", "without control"),
+        (["account", "add", "caf\udce9"], "the label is no text", "UTF-8"),
         (["edge", "add", "a\u202eb"], "the label 'ab' has characters", "direction"),
         (["block", "add", "server", "1", "a\nb"], "the reason 'a\\nb' has", "without control"),
         (["account", "add", "x" * 101], "the label has 101 characters", "at most 100"),

@@ -1,6 +1,6 @@
-"""`clankie doctor`: what is wrong with this machine's body, a line each, with what to do.
+"""`clankie doctor`: what is wrong with the roles that this home has, a line each, with what to do.
 
-Owns how the report is shown. Must not know what is examined.
+Owns which roles are examined, and how the report is shown. Must not know what is examined.
 """
 
 import os
@@ -24,15 +24,20 @@ def doctor(
 ) -> None:
     """Examine keys, stores, clock, permissions and ports; each line says what to do.
 
-    A fleet and a gateway are examined where this home has one. Nothing is changed, and every role may be running
-    meanwhile. Exits 1 when a line says fail.
+    Each role that this home has is examined; a home with none, as one that a body will start in. Nothing is changed,
+    and every role may be running meanwhile. Exits 1 when a line says fail.
     """
     # Imported here: `clankie --help` must not wait for a server's worth of modules.
     import msgspec  # noqa: PLC0415
 
-    from clankie.body.doctor.examination import examine  # noqa: PLC0415
-    from clankie.body.doctor.findings import Level  # noqa: PLC0415
-    from clankie.cli.doctor_roles import examine_fleet, examine_gateway  # noqa: PLC0415
+    from clankie.body.doctor.examination import examine, examine_machine  # noqa: PLC0415
+    from clankie.body.doctor.findings import Level, ok  # noqa: PLC0415
+    from clankie.body.doctor.presence import has_body  # noqa: PLC0415
+    from clankie.cli.doctor_roles import (  # noqa: PLC0415
+        examine_edge,
+        examine_fleet,
+        examine_gateway,
+    )
     from clankie.runtime.broker import FileBroker  # noqa: PLC0415
     from clankie.runtime.clock import SystemClock  # noqa: PLC0415
     from clankie.runtime.config import load_config  # noqa: PLC0415
@@ -40,11 +45,17 @@ def doctor(
 
     config = load_config(os.environ).config
     broker = FileBroker(config.broker_path)
-    findings = [
-        *examine(config, broker, clock=SystemClock()),
+    clock = SystemClock()
+    others = [
         *examine_fleet(config, broker),
         *examine_gateway(config),
+        *examine_edge(config, broker),
     ]
+    if others and not has_body(config, broker):
+        none = ok("body", "there is none in this home: no bootstrap file, no store, no key of one")
+        findings = [*examine_machine(config, broker, clock=clock), none, *others]
+    else:
+        findings = [*examine(config, broker, clock=clock), *others]
     if as_json:
         typer.echo(redact(msgspec.json.format(msgspec.json.encode(findings)).decode()))
     else:

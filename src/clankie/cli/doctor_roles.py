@@ -1,4 +1,4 @@
-"""The doctor's look at a fleet and a gateway of this home, where there are any: nothing is made or changed.
+"""The doctor's look at a fleet, a gateway and an edge of this home, where there are any: nothing is made or changed.
 
 Owns what is examined of them. A body is examined by its own doctor; a role never looks into another. Must not know how
 a report is shown.
@@ -14,6 +14,7 @@ from sqlalchemy import Connection, inspect, select, text
 
 from clankie.body.doctor.findings import Finding, fail, ok, refused, warn
 from clankie.body.doctor.store import examine_room
+from clankie.cli.private_ids import EDGE_TOKEN_ID
 from clankie.cli.trace_stores import NoStore, StoreInUse, is_sqlite, read_store
 from clankie.fleet.keys.ring import SIGNING_KEY, all_keys
 from clankie.fleet.keys.states import KeyState
@@ -25,6 +26,7 @@ from clankie.gateway.presence import gateway_runs
 from clankie.gateway.trust import FixedTrust
 from clankie.runtime import engines
 from clankie.runtime.broker import Broker, Ed25519Credential, SecretKeyCredential
+from clankie.runtime.credentials import TokenCredential
 from clankie.runtime.errors import ClankieError
 from clankie.runtime.secrets import resolve_secret
 from clankie.runtime.settings import Config
@@ -32,7 +34,7 @@ from clankie.runtime.settings import Config
 ANSWER_SECONDS: Final = 3.0
 """For a role of this machine."""
 MAX_REPORT_BYTES: Final = 65_536
-_FLEET, _GATEWAY = "fleet", "gateway"
+_FLEET, _GATEWAY, _EDGE = "fleet", "gateway", "edge"
 _OK, _UNAVAILABLE = 200, 503
 
 
@@ -88,6 +90,24 @@ def examine_gateway(config: Config) -> Iterator[Finding]:
             yield ok(_GATEWAY, f"does not run; it would take the keys of {settings.verify_keys}")
     elif (kept := config.home / "gateway" / "trust.json").exists():
         yield ok(_GATEWAY, f"does not run; it would begin with the fleet's keys in {kept}")
+
+
+def examine_edge(config: Config, broker: Broker) -> Iterator[Finding]:
+    """What an edge of this home asks its fleet with; nothing when there is no edge."""
+    try:
+        token = broker.get(EDGE_TOKEN_ID, TokenCredential)
+    except ClankieError as error:
+        yield refused(_EDGE, error)
+        return
+    if token is not None:
+        yield ok(_EDGE, f"its token for the fleet is in the broker, as {EDGE_TOKEN_ID}")
+    elif (config.home / _EDGE).exists():
+        yield warn(
+            _EDGE,
+            "its token for the fleet is not in the broker",
+            f"Keep the one that the fleet gave out with `clankie secret set {EDGE_TOKEN_ID}`, "
+            "unless a variable holds it.",
+        )
 
 
 def _running(subject: str, setting: str, host: str, port: int, unwell: str) -> Finding:

@@ -96,6 +96,11 @@ def check_text(typed: str, what: str, longest: int) -> str:
         raise WrongWord(
             f"the {what} has {len(typed)} characters", next_step=f"Give at most {longest}."
         )
+    if any(0xD800 <= ord(each) < 0xE000 for each in typed):
+        raise WrongWord(
+            f"the {what} is no text: some of it is not UTF-8",
+            next_step="Type it in a terminal that is set to UTF-8.",
+        )
     if re.fullmatch(f"{PLAIN}+", typed) is None:
         raise WrongWord(
             f"the {what} {_shown(typed)} has characters that a terminal would obey, or ends a line",

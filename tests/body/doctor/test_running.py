@@ -89,6 +89,7 @@ async def test_a_body_on_another_port_than_is_configured_is_missed(
 async def test_a_body_of_another_home_on_the_port_is_told(
     machine: Machine, doctor: Doctor, tmp_path: Path
 ) -> None:
+    await machine.post(b"{}")  # what it refused is its own home's to tell
     report = await doctor(
         CLANKIE_BODY_PORT=str(machine.port),
         CLANKIE_BODY_STORE=f"sqlite:///{tmp_path}/other/admissions.db",
@@ -96,6 +97,7 @@ async def test_a_body_of_another_home_on_the_port_is_told(
     )
     [finding] = report.at(Level.FAIL)
     assert (finding.subject, "another home" in finding.text) == ("port", True)
+    assert report.texts("refusals") == []
 
 
 @pytest.fixture

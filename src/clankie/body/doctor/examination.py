@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 
 from clankie.body.bootstrap import Bootstrap, BootstrapInvalid, read_bootstrap
 from clankie.body.doctor.clock import examine_clock, kernel_synchronised
-from clankie.body.doctor.findings import Finding, refused
+from clankie.body.doctor.findings import Finding, ok, refused
 from clankie.body.doctor.identity import examine_bootstrap, examine_keys
 from clankie.body.doctor.places import examine_places
 from clankie.body.doctor.port import examine_captain, examine_port
 from clankie.body.doctor.refusals import examine_refusals
-from clankie.body.doctor.running import Occupant, occupant
+from clankie.body.doctor.running import Nobody, Occupant, occupant
 from clankie.body.doctor.store import examine_facts, examine_room, examine_running_store
 from clankie.body.doctor.store_facts import (
     StoreFacts,
@@ -24,7 +24,7 @@ from clankie.body.doctor.store_facts import (
 from clankie.runtime import engines
 from clankie.runtime.broker import Broker
 from clankie.runtime.clock import Clock
-from clankie.runtime.errors import ClankieError
+from clankie.runtime.errors import BrokerError, ClankieError
 from clankie.runtime.secrets import resolve_secret
 from clankie.runtime.settings import Config
 
@@ -44,6 +44,30 @@ def examine(
     return list(_Examination(config, broker, clock).findings(synchronised))
 
 
+def examine_machine(
+    config: Config,
+    broker: Broker,
+    *,
+    clock: Clock,
+    synchronised: Callable[[], bool | None] = kernel_synchronised,
+) -> Iterator[Finding]:
+    """What every role stands on, where there is no body: the home, the broker, the clock."""
+    yield from examine_places(config.home)
+    try:
+        kept = len(broker.kinds())
+    except BrokerError as error:
+        yield refused("keys", error)
+    else:
+        yield ok("keys", f"the broker opens, and holds {kept} credentials")
+    yield from examine_clock(
+        clock.now_ms(),
+        found=Nobody(),
+        credential_expires_at_ms=None,
+        purged_through_ms=None,
+        synchronised=synchronised(),
+    )
+
+
 class _Examination:
     def __init__(self, config: Config, broker: Broker, clock: Clock) -> None:
         self._config = config
@@ -60,9 +84,11 @@ class _Examination:
         yield from self._examine_bootstrap(now_ms)
         yield from examine_keys(self._broker, self._bootstrap)
         yield from self._examine_store()
+        # A body of another home says nothing of this one, but that it has the port.
+        ours: Occupant = Nobody() if self._ours_runs is False else self._found
         yield from examine_clock(
             now_ms,
-            found=self._found,
+            found=ours,
             credential_expires_at_ms=(
                 None if self._bootstrap is None else self._bootstrap.credential_expires_at_ms
             ),
@@ -70,8 +96,8 @@ class _Examination:
             synchronised=synchronised(),
         )
         yield from examine_port(self._config.body, self._found, ours_runs=self._ours_runs)
-        yield from examine_refusals(self._found)
-        yield examine_captain(self._config.captain, self._found)
+        yield from examine_refusals(ours)
+        yield examine_captain(self._config.captain, ours)
 
     def _examine_bootstrap(self, now_ms: int) -> Iterator[Finding]:
         try:
