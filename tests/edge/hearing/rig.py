@@ -2,17 +2,17 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from clankie.discord.attention import WakePolicy, WakeTrigger, wake_policy
 from clankie.edge.context.buffer import Context
-from clankie.edge.cursors import Cursors
 from clankie.edge.discord.client import DiscordConnection
 from clankie.edge.discord.places import Standing
 from clankie.edge.hearing.hearing import Hearing
+from clankie.edge.hearing.known_cursors import KnownCursors
 from clankie.edge.hearing.ports import Store
 from clankie.edge.outbox.contracts import OutboxEntry
 from clankie.edge.outbox.outbox import Outbox
@@ -74,11 +74,6 @@ class Table:
         if self.away:
             raise RoutesUnavailable
         return self.people.get(user_id)
-
-
-class KnownCursors(Cursors):
-    def known(self) -> Iterable[str]:
-        return list(self._seen)
 
 
 class Ringing(Counter[str]):
