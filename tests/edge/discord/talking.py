@@ -10,6 +10,7 @@ import yarl
 
 from clankie.edge.budget import Identify, SessionStartLimit
 from clankie.edge.discord.client import DiscordConnection
+from clankie.runtime.clock import SystemClock
 from clankie.runtime.lifecycle import Shutdown
 from clankie.runtime.settings import SimConfig
 from clankie.sim.control.hops import NoRoles
@@ -18,6 +19,17 @@ from clankie.sim.world.entities import Channel, Guild, Message, MessageDraft, Us
 
 SECONDS = 20
 """Nothing that a test waits for takes longer."""
+
+
+class Ticking(SystemClock):
+    """The machine's clock, but no two things happen in one millisecond."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def now_ms(self) -> int:
+        self._last = max(super().now_ms(), self._last + 1)
+        return self._last
 
 
 class Budget:
@@ -108,7 +120,9 @@ class Talk:
 @asynccontextmanager
 async def talking(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Talk]:
     """A simulated Discord on a port of its own, and discord.py pointed at it."""
-    role = SimRole(SimConfig(host="127.0.0.1", port=0, state=None), "test", NoRoles())
+    role = SimRole(
+        SimConfig(host="127.0.0.1", port=0, state=None), "test", NoRoles(), clock=Ticking()
+    )
     await role.start(Shutdown())
     monkeypatch.setattr("discord.http.Route.BASE", f"{role.origin}/api/v10")
     gateway = yarl.URL(f"ws{role.origin.removeprefix('http')}/gateway")

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 
 import pytest
 
@@ -119,6 +120,7 @@ async def test_a_spent_budget_sends_no_identify_and_ends_it(talk: Talk) -> None:
     await connection.stop()
     assert budget.asked == [0]
     assert heard.events == []
+    assert not [each for each in threading.enumerate() if "keep-alive-handler" in each.name]
 
 
 async def test_discord_py_never_logs_events_or_requests(

@@ -174,6 +174,7 @@ class DiscordConnection:
         if self._task is not None:
             self._task.cancel()  # it may be between two tries to start a shard
             await asyncio.wait({self._task})
+        await self._client.drop_unused_sockets()
 
     def status(self) -> dict[int, ShardStatus]:
         """Each shard of this process that was started."""

@@ -5,12 +5,15 @@ everything, is emptied but for READY and RESUMED. Owns that hook (tested against
 before IDENTIFY. Must not know what an event means.
 """
 
+import asyncio
 import logging
+import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 import structlog
+from discord.gateway import KeepAliveHandler
 
 import discord
 from clankie.edge.discord.rest import MAX_LIMIT_SECONDS, surfacing
@@ -38,8 +41,8 @@ EVENTS: Final = (
     "THREAD_LIST_SYNC",
 )
 """What an edge listens to beside READY and RESUMED."""
-IDENTIFY_APART_SECONDS: Final = 5.0
-"""Discord takes one IDENTIFY in this time (of each concurrency bucket; discord.py starts shards one after another)."""
+JOIN_SECONDS: Final = 5.0
+"""For a thread that was told to end; it waits for nothing."""
 _LOGGERS: Final = (
     "discord.gateway",
     "discord.http",
@@ -111,6 +114,19 @@ class GatewayClient(discord.AutoShardedClient):
             if keeping is not None:
                 ages[shard_id] = time.perf_counter() - keeping._last_ack  # noqa: SLF001 - see above
         return ages
+
+    async def drop_unused_sockets(self) -> None:
+        """End what discord.py leaves behind of a start that was given up: a socket that nobody reads, and a thread that
+        keeps it alive."""
+        used = {info._parent.ws for info in self.shards.values()}  # noqa: SLF001 - as above
+        for thread in threading.enumerate():
+            if not isinstance(thread, KeepAliveHandler) or thread.ws in used:
+                continue
+            if thread.ws._connection is not self._connection:  # noqa: SLF001 - another client's is not ours to end
+                continue
+            thread.stop()
+            await thread.ws.socket.close()
+            await asyncio.to_thread(thread.join, JOIN_SECONDS)
 
     def _turn_ears_outwards(self) -> None:
         parsers = self._connection.parsers
