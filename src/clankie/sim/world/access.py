@@ -68,14 +68,7 @@ class Access(State):
 
     def can_view(self, user_id: int, channel_id: int) -> bool:
         """Whether a user sees a channel; of a private thread: follows it, or may manage threads."""
-        granted = self.permissions_in(user_id, channel_id)
-        if not granted & Permissions.VIEW_CHANNEL:
-            return False
-        channel = self.tables.channels[channel_id]
-        if channel.type is not ChannelType.PRIVATE_THREAD or channel.thread is None:
-            return True
-        follows = any(member.user_id == user_id for member in channel.thread.members)
-        return follows or bool(granted & Permissions.MANAGE_THREADS)
+        return self._sees(user_id, channel_id, self.permissions_in(user_id, channel_id))
 
     def require(self, user_id: int, channel_id: int, needed: Permissions) -> Channel:
         """The channel, if the user may do all of `needed` there.
@@ -84,9 +77,10 @@ class Access(State):
             Unknown: 10003.
             Forbidden: 50001 without a view of it, 50013.
         """
-        if not self.can_view(user_id, channel_id):
+        granted = self.permissions_in(user_id, channel_id)
+        if not self._sees(user_id, channel_id, granted):
             raise Forbidden(MISSING_ACCESS)
-        if needed & ~self.permissions_in(user_id, channel_id):
+        if needed & ~granted:
             raise Forbidden(MISSING_PERMISSIONS)
         return self.tables.channels[channel_id]
 
@@ -125,6 +119,16 @@ class Access(State):
         member = self.tables.member(guild_id, user_id)
         return max((roles[role_id].position for role_id in member.role_ids), default=0)
 
+    def _sees(self, user_id: int, channel_id: int, granted: Permissions) -> bool:
+        """The same, by permissions that are known."""
+        if not granted & Permissions.VIEW_CHANNEL:
+            return False
+        channel = self.tables.channels[channel_id]
+        if channel.type is not ChannelType.PRIVATE_THREAD or channel.thread is None:
+            return True
+        follows = any(member.user_id == user_id for member in channel.thread.members)
+        return follows or bool(granted & Permissions.MANAGE_THREADS)
+
 
 def sending(channel: Channel) -> Permissions:
     """The permission to send there: a thread has its own."""
@@ -135,6 +139,8 @@ def sending(channel: Channel) -> Permissions:
 
 def _overwritten(granted: Permissions, channel: Channel, member: Member) -> Permissions:
     """Apply overwrites: @everyone's, then all roles' together, then the member's own."""
+    if not channel.overwrites:
+        return granted
     denied = allowed = own_denied = own_allowed = Permissions.NONE
     for overwrite in channel.overwrites:
         if overwrite.type is OverwriteType.MEMBER:
