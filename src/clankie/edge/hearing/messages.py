@@ -182,9 +182,11 @@ class Messages:
     def _mentions_us(self, payload: Mapping[str, Any]) -> bool:
         """A cheap look: most of what is said in a server without a route is not for us."""
         around = self._places.around
-        role = around.managed_roles.get(as_id(payload.get("guild_id")) or "", "-")
+        role = around.managed_roles.get(as_id(payload.get("guild_id")) or "")
         content = payload.get("content")
-        return isinstance(content, str) and (around.bot_user_id in content or role in content)
+        if not isinstance(content, str):
+            return False
+        return around.bot_user_id in content or (role is not None and role in content)
 
     async def _lasting(self, since_ms: int, work: Callable[[], Awaitable[object]]) -> bool:
         """Do it, again and again while store or fleet are away and it could still be answered. Whether it was done."""
