@@ -6,7 +6,7 @@ Owns the memory. Must not know what is said.
 from sqlalchemy import Connection, delete, insert, select
 
 from clankie.edge.store.store import EdgeStore
-from clankie.edge.store.tables import told
+from clankie.edge.store.tables import MAX_SUBJECT, told
 
 
 class Told:
@@ -24,7 +24,10 @@ class Told:
 
         Raises:
             StoreUnavailable: not known to be durable: do not say it.
+            ValueError: the subject is too long.
         """
+        if len(subject) > MAX_SUBJECT:
+            raise ValueError(f"a subject is at most {MAX_SUBJECT} characters")
         now_ms = self._store.clock.now_ms()
 
         def claim(connection: Connection) -> bool:

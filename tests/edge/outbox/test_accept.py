@@ -117,7 +117,7 @@ async def test_a_late_message_becomes_one_notice_to_whoever_asked_and_is_never_b
     assert accepted is not None
     assert accepted.state is State.ANSWERED
     (row,) = await outbox.open_rows(0, 10)
-    (post,) = await outbox.posts(row)
+    (post,) = (await outbox.to_post(row)).posts
     assert "too old to answer" in post.content
     assert post.reply_to == late.id
     assert await outbox.accept(key_of(late), facts, build) is None  # type: ignore[arg-type]

@@ -194,7 +194,7 @@ async def test_of_a_long_answer_only_what_is_missing_is_posted(
     store = await opener(sqlite_place)
     outbox = Outbox(store)
     (row,) = await outbox.open_rows(0, 10)
-    posts = await outbox.posts(row)
+    posts = (await outbox.to_post(row)).posts
     assert len(posts) == 3
     for number in (0, 1):  # the first is written down, of the second nobody knows
         answer = await discord.post(row.channel_id, posts[number].create_body())

@@ -2,8 +2,7 @@
 
 import pytest
 
-from clankie.edge.outbox import rows
-from clankie.edge.outbox.outbox import Outbox
+from clankie.edge.outbox.contracts import Undelivered
 from clankie.edge.outbox.states import FINAL, OPEN, RULES, Resume, State
 from conftest import ManualClock
 from edge.durable import Bodies, Channels, Edge, Opener, SqlitePlace, said
@@ -36,9 +35,8 @@ async def test_no_row_goes_where_the_table_does_not_lead(
     store = await opener(sqlite_place)
     edge = Edge(store, discord=discord, bodies=bodies)
     await edge.accept(said(clock, "<@1001> hello"))
-    (row,) = await Outbox(store).open_rows(0, 10)
-    with pytest.raises(ValueError, match="no row goes from accepted to posting"):
-        await store.write(
-            lambda connection: rows.change(connection, row, {"state": "posting"}, clock.now_ms())
-        )
-    assert sqlite_place.sql("SELECT state FROM edge_outbox") == "accepted"
+    (row,) = await edge.outbox.open_rows(0, 10)
+    row = await edge.outbox.answered(row, Undelivered(reason="expired"))
+    with pytest.raises(ValueError, match="no row goes from answered to asking"):
+        await edge.outbox.asking(row)
+    assert sqlite_place.sql("SELECT state FROM edge_outbox") == "answered"

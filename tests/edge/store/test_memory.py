@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 import structlog
 
 from clankie.edge.context.buffer import Context
@@ -85,6 +86,8 @@ async def test_a_thing_is_said_once_in_its_time_whatever_restarts(
     clock.advance(60)
     assert await told.purge() == 2
     assert await told.first("limit:a", clock.now_ms() + 60_000)
+    with pytest.raises(ValueError, match="at most 200"):
+        await told.first("x" * 201, until_ms)
 
 
 async def test_ended_rows_are_purged_a_week_after_they_came_and_each_is_named_with_its_reason(

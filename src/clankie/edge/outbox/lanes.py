@@ -71,6 +71,10 @@ class Lane:
         earlier = [each for seq, each in self._places.items() if seq < place.seq]
         return max(earlier, key=lambda each: each.seq) if earlier else None
 
+    def is_next(self, place: Place) -> bool:
+        """Whether the row may post at once, as far as can be told now."""
+        return not place.waits or not (self._posting.locked() or self._waited_for(place))
+
     async def turn_to_post(self, place: Place) -> asyncio.Lock:
         """Wait until the row may post; then take the lock that is returned, and post."""
         if not place.waits:

@@ -6,7 +6,7 @@ due.
 """
 
 import asyncio
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -37,6 +37,7 @@ from clankie.edge.outbox.sealed import (
 )
 from clankie.edge.outbox.states import OPEN, State
 from clankie.edge.store.store import EdgeStore
+from clankie.edge.store.tables import MAX_DETAIL, MAX_OUTCOME
 from clankie.protocol.discord_ingress import MAX_EVENT_LIFE_MS, event_json
 
 
@@ -44,6 +45,13 @@ def is_late(facts: Facts) -> bool:
     """Whether the message was too old when it was first seen to be answered in its life."""
     sent_at_ms = facts.expires_at_ms - MAX_EVENT_LIFE_MS
     return facts.received_at_ms - sent_at_ms > LATE_MS
+
+
+class ToPost(NamedTuple):
+    """What is to be posted, and the interaction it answers, if it does."""
+
+    posts: tuple[Post, ...]
+    interaction: Interaction | None
 
 
 class Outbox:
@@ -147,24 +155,28 @@ class Outbox:
             raise RowLost(f"row {row.seq} has no event any more")
         return event
 
-    async def posts(self, row: OutboxRow) -> tuple[Post, ...]:
-        """What is to be posted. Raises RowLost; StoreUnavailable when it does not open."""
+    async def to_post(self, row: OutboxRow) -> ToPost:
+        """What is to be posted, and where. Raises RowLost; StoreUnavailable when it does not open."""
         sealed = await self._sealed(row)
         posts = open_posts(self._sealer, row.key, row.channel_id, sealed) or ()
         if len(posts) != row.parts:
             raise RowLost(f"row {row.seq} has its posts no more")
-        return posts
-
-    async def interaction(self, row: OutboxRow) -> Interaction | None:
-        """The interaction to answer, if the row is one's. Raises StoreUnavailable when it does not open."""
-        return open_interaction(self._sealer, row.key, await self._sealed(row))
+        return ToPost(posts, open_interaction(self._sealer, row.key, sealed))
 
     async def asking(self, row: OutboxRow) -> OutboxRow:
         """It may be sent from now on. Raises RowLost, ShardNotHeld, StoreUnavailable, as all that follow."""
         return await self._change(row, {"state": State.ASKING.value})
 
-    async def answered(self, row: OutboxRow, outcome: Answered | Undelivered) -> OutboxRow:
-        """The outcome is known: what is to be posted is written down, nonces and all; or the row ends."""
+    async def answered(
+        self, row: OutboxRow, outcome: Answered | Undelivered, *, begin: bool = False
+    ) -> OutboxRow:
+        """The outcome is known: what is to be posted is written down, nonces and all; or the row ends.
+
+        Args:
+            row: accepted or asking.
+            outcome: what became of it.
+            begin: its first part is posted right after this, and so is begun (`begin`) with the same write.
+        """
         asker = Asker(
             delivery_id=row.key.delivery_id,
             channel_id=row.channel_id,
@@ -173,9 +185,14 @@ class Outbox:
             author_bot=row.author_bot,
         )
         plan = plan_outcome(asker, outcome)
-        # An acknowledged command shows that somebody thinks: that has to be ended, also by silence.
-        state = State.ANSWERED if plan.posts or row.has_interaction else plan.end
-        return await self._change(row, {**self._planned(row.key, plan), "state": state.value})
+        values = self._planned(row.key, plan)
+        if plan.posts and begin:
+            values.update(state=State.POSTING.value, tried_at_ms=self._clock.now_ms())
+        else:
+            # An acknowledged command shows that somebody thinks: that has to be ended, also by silence.
+            state = State.ANSWERED if plan.posts or row.has_interaction else plan.end
+            values["state"] = state.value
+        return await self._change(row, values)
 
     async def begin(self, row: OutboxRow) -> OutboxRow:
         """From now on the next part may be in the channel."""
@@ -212,7 +229,12 @@ class Outbox:
     async def end(self, row: OutboxRow, state: State, detail: str | None = None) -> OutboxRow:
         """Nothing more is done for it."""
         return await self._change(
-            row, {"state": state.value, "detail": detail, "tried_at_ms": None}
+            row,
+            {
+                "state": state.value,
+                "detail": None if detail is None else detail[:MAX_DETAIL],
+                "tried_at_ms": None,
+            },
         )
 
     def check_held(self, row: OutboxRow, seconds: float) -> None:
@@ -241,7 +263,7 @@ class Outbox:
 
     def _planned(self, key: EventKey, plan: Plan) -> dict[str, Any]:
         return {
-            "outcome": plan.outcome,
+            "outcome": plan.outcome[:MAX_OUTCOME],
             "parts": len(plan.posts),
             "sealed_plan": seal_posts(self._sealer, key, plan.posts),
         }

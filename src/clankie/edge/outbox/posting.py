@@ -66,19 +66,22 @@ class Poster:
         self.sleep = sleep
         self._held_until_ms = 0
 
-    async def post(self, row: OutboxRow) -> OutboxRow:
+    async def post(self, row: OutboxRow, *, begun: bool = False) -> OutboxRow:
         """Post what is left of a row; the row as it ended.
+
+        Args:
+            row: answered or posting.
+            begun: its next part was written down as begun by this process a moment ago, and not tried yet.
 
         Raises:
             RowLost, ShardNotHeld, StoreUnavailable: as the outbox; nothing more was sent.
         """
-        interaction = await self.outbox.interaction(row)
+        posts, interaction = await self.outbox.to_post(row)
         if row.parts == 0:
             if interaction is not None:
                 await self._clear(row, interaction)
             return await self.outbox.end(row, end_without_posts(row.outcome))
-        posts = await self.outbox.posts(row)
-        return await _Posting(self, row, posts, interaction).run()
+        return await _Posting(self, row, posts, interaction, begun=begun).run()
 
     def hold_all(self, seconds: float) -> None:
         """A global limit: nothing is posted before so many seconds."""
@@ -110,6 +113,8 @@ class _Posting:
         row: OutboxRow,
         posts: Sequence[Post],
         interaction: Interaction | None,
+        *,
+        begun: bool,
     ) -> None:
         self._poster = poster
         self._outbox = poster.outbox
@@ -119,7 +124,8 @@ class _Posting:
         self._interaction = interaction
         self._plain = False
         self._pauses = 0
-        self._begun = self._uncertain = row.tried_at_ms is not None
+        self._begun = row.tried_at_ms is not None
+        self._uncertain = self._begun and not begun
         self._by_nonce = interaction is None
 
     async def run(self) -> OutboxRow:

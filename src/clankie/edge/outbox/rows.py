@@ -14,7 +14,7 @@ from clankie.edge.errors import RowLost
 from clankie.edge.outbox.contracts import EventKey, OutboxEntry
 from clankie.edge.outbox.states import FINAL, OPEN, RULES, State
 from clankie.edge.store.members import held
-from clankie.edge.store.tables import outbox
+from clankie.edge.store.tables import MAX_DETAIL, outbox
 
 _o = outbox.c
 _DESCRIBED: Final = [column for column in outbox.columns if not column.name.startswith("sealed_")]
@@ -193,7 +193,7 @@ def drop(connection: Connection, key: EventKey, detail: str, now_ms: int) -> boo
         )
         .values(
             state=State.DROPPED.value,
-            detail=detail,
+            detail=detail[:MAX_DETAIL],
             changed_at_ms=now_ms,
             sealed_event=None,
             sealed_plan=None,

@@ -14,8 +14,8 @@
        │           │          │      ↺ a part  └─→ failed
        └───────────┴──────────┴─→ dropped (or done: silence)
 
-A row that is only a notice (a late message, a refusal by name) begins as answered. Owns the table. Must not know SQL,
-Discord or time.
+A row that is only a notice (a late message, a refusal by name) begins as answered. One whose answer may be posted at
+once is written down as answered and as begun in one go: posting. Owns the table. Must not know SQL, Discord or time.
 """
 
 from enum import StrEnum
@@ -68,9 +68,11 @@ _NONE: Final[frozenset[State]] = frozenset()
 
 RULES: Final[dict[State, Rule]] = {
     State.ACCEPTED: Rule(
-        Resume.SEND, True, False, frozenset((State.ASKING, State.ANSWERED)) | _ENDS
+        Resume.SEND, True, False, frozenset((State.ASKING, State.ANSWERED, State.POSTING)) | _ENDS
     ),
-    State.ASKING: Rule(Resume.ASK_AGAIN, True, False, frozenset((State.ANSWERED,)) | _ENDS),
+    State.ASKING: Rule(
+        Resume.ASK_AGAIN, True, False, frozenset((State.ANSWERED, State.POSTING)) | _ENDS
+    ),
     State.ANSWERED: Rule(
         Resume.POST, False, True, frozenset((State.ANSWERED, State.POSTING)) | _ENDS
     ),

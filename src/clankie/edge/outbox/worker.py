@@ -173,7 +173,8 @@ class Worker:
 
     async def _ended(self, row: OutboxRow, lane: Lane, place: Place) -> OutboxRow:
         """Whatever is left to do for a row, done."""
-        if row.state in {State.ACCEPTED, State.ASKING}:
+        asked = row.state in {State.ACCEPTED, State.ASKING}
+        if asked:
             row = await self._ask(row, lane, place)
         else:
             place.admitted.set()
@@ -182,7 +183,7 @@ class Worker:
             return row
         async with await lane.turn_to_post(place):
             self._posting.add(row.seq)
-            return await self._poster.post(row)
+            return await self._poster.post(row, begun=asked and row.state is State.POSTING)
 
     async def _ask(self, row: OutboxRow, lane: Lane, place: Place) -> OutboxRow:
         event = parse_event(await self._outbox.event(row))
@@ -194,7 +195,8 @@ class Worker:
             async with self._confirming(event, place), self._typing(row):
                 outcome = await self._deliverer.deliver(event)
         place.admitted.set()
-        return await self._outbox.answered(row, outcome)
+        begin = lane.is_next(place) and self._poster.seconds_held(row) <= 0
+        return await self._outbox.answered(row, outcome, begin=begin)
 
     @staticmethod
     async def _after_the_one_before(lane: Lane, place: Place) -> None:

@@ -139,7 +139,8 @@ class Shards:
         return self.held()
 
     async def release(self, given: Iterable[int] | None = None) -> None:
-        """Let others have these shards, or all of them, at once. Raises StoreUnavailable."""
+        """Let others have these shards, or all of them, at once; first stop working on their rows (`Worker.abandon`).
+        Raises StoreUnavailable."""
         gone = self._held if given is None else self._held & frozenset(given)
         fence = self._fence
         self._held -= gone

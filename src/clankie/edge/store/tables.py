@@ -27,6 +27,11 @@ from clankie.edge.outbox.states import OPEN
 ID_DIGITS: Final = 20
 """Of a Discord id at most (wire.md 3)."""
 
+MAX_OUTCOME: Final = 40
+MAX_DETAIL: Final = 60
+MAX_SUBJECT: Final = 200
+"""Characters of the words that say why; a database that refused a longer one would refuse what waits beside it, too."""
+
 metadata = MetaData()
 _Seq = BigInteger().with_variant(Integer, "sqlite")
 
@@ -48,8 +53,8 @@ outbox = Table(
     Column("received_at_ms", BigInteger, nullable=False),
     Column("expires_at_ms", BigInteger, nullable=False),
     Column("state", String(16), nullable=False),
-    Column("outcome", String(40)),
-    Column("detail", String(60)),
+    Column("outcome", String(MAX_OUTCOME)),
+    Column("detail", String(MAX_DETAIL)),
     Column("changed_at_ms", BigInteger, nullable=False),
     Column("parts", Integer, nullable=False),
     Column("posted", Integer, nullable=False),
@@ -98,7 +103,7 @@ channels = Table(
 told = Table(
     "edge_told",
     metadata,
-    Column("subject", String(200), primary_key=True),
+    Column("subject", String(MAX_SUBJECT), primary_key=True),
     Column("until_ms", BigInteger, nullable=False),
 )
 
