@@ -31,7 +31,11 @@ def poll_from(request: dict[str, Any], now_ms: int) -> dict[str, Any]:
             "BASE_TYPE_BAD_LENGTH",
             f"Must be between 1 and {MAX_ANSWERS} in length.",
         )
-    if not isinstance(hours, int) or not 1 <= hours <= MAX_HOURS:
+    if (
+        isinstance(hours, bool)
+        or not isinstance(hours, (int, float))
+        or not 1 <= hours <= MAX_HOURS
+    ):
         raise field_error("poll.duration", "NUMBER_TYPE_MAX", f"Must be between 1 and {MAX_HOURS}.")
     return {
         "question": {"text": question["text"]},
@@ -39,7 +43,7 @@ def poll_from(request: dict[str, Any], now_ms: int) -> dict[str, Any]:
             {"answer_id": number, "poll_media": answer["poll_media"]}
             for number, answer in enumerate(answers, 1)
         ],
-        "expiry": iso(now_ms + hours * 3_600_000),
+        "expiry": iso(now_ms + round(hours * 3_600_000)),
         "allow_multiselect": bool(request.get("allow_multiselect", False)),
         "layout_type": 1,
         "results": {"is_finalized": False, "answer_counts": []},
