@@ -117,8 +117,12 @@ class Channels(Roles):
         auto_archive_minutes: int | UnsetType = UNSET,
         invitable: bool | UnsetType = UNSET,
         applied_tags: Iterable[int] | UnsetType = UNSET,
+        available_tags: Iterable[ForumTag] | UnsetType = UNSET,
     ) -> Channel:
         """Change a channel or a thread; what is not of its kind is passed over.
+
+        Args:
+            available_tags: of a forum, all it is to have; one with the id 0 is new.
 
         Raises:
             Unknown: 10003.
@@ -148,6 +152,8 @@ class Channels(Roles):
                 "nsfw": nsfw,
                 "overwrites": UNSET if overwrites is UNSET else tuple(overwrites),
             }
+            if before.type is ChannelType.FORUM and available_tags is not UNSET:
+                plain["available_tags"] = self._tags(before, available_tags)
         changes |= {field: value for field, value in plain.items() if value is not UNSET}
         after = replace(before, **changes)
         self._commit(after)
@@ -227,6 +233,16 @@ class Channels(Roles):
         if len(others) == len(channel.overwrites):
             raise Unknown(UNKNOWN_OVERWRITE)
         return self._set_overwrites(channel, others)
+
+    def _tags(self, forum: Channel, wanted: Iterable[ForumTag]) -> tuple[ForumTag, ...]:
+        """A forum's tags, new ones with ids of their own. Raises Invalid (50035): an id that none of them has."""
+        known = {tag.id for tag in forum.available_tags}
+        tags = []
+        for tag in wanted:
+            if tag.id and tag.id not in known:
+                raise field_error("available_tags", "BASE_TYPE_CHOICES", "Unknown tag")
+            tags.append(tag if tag.id else replace(tag, id=self._ids.next()))
+        return tuple(tags)
 
     def _set_overwrites(self, channel: Channel, overwrites: tuple[Overwrite, ...]) -> Channel:
         after = replace(channel, overwrites=overwrites)

@@ -5,11 +5,18 @@ from typing import Any, Final
 from msgspec import UNSET, UnsetType
 
 from clankie.sim.rest.call import Api, Call, Route
-from clankie.sim.rest.forms import optional_snowflake, snowflakes, text, whole_number
+from clankie.sim.rest.forms import objects, optional_snowflake, snowflakes, text, whole_number
 from clankie.sim.rest.limits import TYPING
 from clankie.sim.rest.overwrites import overwrite_of, overwrites_of
-from clankie.sim.rest.routes.guilds import MAX_FORUM_TOPIC, MAX_NAME, MAX_SLOWMODE
+from clankie.sim.rest.routes.guilds import (
+    MAX_FORUM_TOPIC,
+    MAX_NAME,
+    MAX_SLOWMODE,
+    MAX_TAG,
+    MAX_TAGS,
+)
 from clankie.sim.rest.shown import shown_channel
+from clankie.sim.world.entities import ForumTag
 from clankie.sim.world.permissions import Permissions
 
 MAX_ARCHIVE_MINUTES: Final = 10_080
@@ -43,6 +50,7 @@ def edit_channel(api: Api, call: Call) -> Any:
         applied_tags=snowflakes(fields["applied_tags"], ("applied_tags",))
         if "applied_tags" in fields
         else UNSET,
+        available_tags=_tags(fields) if "available_tags" in fields else UNSET,
     )
     return shown_channel(api, call, channel)
 
@@ -75,6 +83,18 @@ def _number(fields: Any, name: str, most: int) -> int | UnsetType:
 
 def _switch(fields: Any, name: str) -> bool | UnsetType:
     return UNSET if fields.get(name) is None else fields[name] is True
+
+
+def _tags(fields: Any) -> list[ForumTag]:
+    given = objects(fields["available_tags"], ("available_tags",), most=MAX_TAGS)
+    return [
+        ForumTag(
+            optional_snowflake(tag, "id") or 0,
+            text(tag, "name", most=MAX_TAG, least=1, required=True) or "",
+            moderated=tag.get("moderated") is True,
+        )
+        for tag in given
+    ]
 
 
 _CHANNEL: Final = ("channel_id",)
