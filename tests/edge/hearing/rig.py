@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from clankie.protocol.discord_ingress import DiscordIngressEvent, parse_event
 from clankie.runtime.clock import Clock, SystemClock
 from edge.discord.talking import SECONDS, Budget, Talk
 
-Sleep = Callable[[float], Awaitable[None]]
 TENANT = "tn_" + "a" * 20
 OTHER_TENANT = "tn_" + "b" * 20
 INSTALLATION = "i" * 22
@@ -92,7 +91,7 @@ class Rig:
     """One edge's ears."""
 
     def __init__(
-        self, talk: Talk, store: EdgeStore, table: Table, clock: Clock, sleep: Sleep
+        self, talk: Talk, store: EdgeStore, table: Table, clock: Clock, **more: Any
     ) -> None:
         self.talk = talk
         self.store = store
@@ -106,7 +105,7 @@ class Rig:
             table,
             clock,
             shard_of=lambda _: 0,
-            sleep=sleep,
+            **more,
         )
         self.news = asyncio.Event()
         self.connection = DiscordConnection(talk.token, self._hear, Budget())
@@ -151,6 +150,11 @@ class Rig:
         async with asyncio.timeout(SECONDS):
             await self._until(lambda: bool(self.counts.get("waited")))
 
+    async def settle_overflow(self, count: int) -> None:
+        """Wait until so many events found no room."""
+        async with asyncio.timeout(SECONDS):
+            await self._until(lambda: self.hearing.status().overflowed >= count)
+
     async def _until(self, holds: Callable[[], bool]) -> None:
         while not holds():
             self.news.clear()
@@ -184,12 +188,12 @@ async def hearing(
     path: Path,
     table: Table,
     clock: Clock | None = None,
-    sleep: Sleep = asyncio.sleep,
+    **more: Any,
 ) -> AsyncIterator[Rig]:
     """An edge's ears on the store at `path`, which may have been another's before."""
     clock = clock or SystemClock()
     store = await EdgeStore.open(f"sqlite:///{path}", key=b"k" * 32, clock=clock)
-    rig = Rig(talk, store, table, clock, sleep)
+    rig = Rig(talk, store, table, clock, **more)
     try:
         await store.shards.start()
         await store.shards.take(range(1))

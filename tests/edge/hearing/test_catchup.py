@@ -57,6 +57,36 @@ async def test_a_channel_that_is_new_since_is_scanned_from_where_its_server_was_
         assert [each.content for each in await rig.events()] == ["before", "in the new channel"]
 
 
+async def test_the_first_word_in_a_server_is_heard_though_it_was_said_while_away(
+    talk: Talk, table: Table, tmp_path: Path
+) -> None:
+    path = tmp_path / "edge.db"
+    async with hearing(talk, path, table) as rig:
+        assert await rig.rows() == []
+    ideas = next(each for each in talk.world.channels(talk.guild.id) if each.name == "ideas")
+    talk.say("the first word", where=ideas.id)
+    async with hearing(talk, path, table) as rig:
+        await rig.counted("accepted")
+        assert [each.content for each in await rig.events()] == ["the first word"]
+
+
+async def test_events_that_found_no_room_are_read_from_the_history_once_there_is_some(
+    talk: Talk, table: Table, tmp_path: Path
+) -> None:
+    async with hearing(talk, tmp_path / "edge.db", table, room=2) as rig:
+        talk.say("0")
+        await rig.counted("accepted")
+        table.away = True
+        for index in range(1, 6):
+            talk.say(str(index))
+        await rig.settle_overflow(3)
+        table.away = False
+        await rig.counted("accepted", 3)
+        rig.hearing.mend()
+        await rig.counted("accepted", 6)
+        assert [each.content for each in await rig.events()] == [str(each) for each in range(6)]
+
+
 async def test_a_lost_session_is_made_up_for_by_the_history(
     talk: Talk, table: Table, tmp_path: Path
 ) -> None:

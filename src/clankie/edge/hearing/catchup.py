@@ -3,7 +3,8 @@
     a server comes (a start, a session that could not be resumed, the end of an outage)
         each of its channels whose newest message is after its cursor is scanned, before what is live there
         a channel without cursor is scanned from the newest cursor of its server: it was quiet, or is new
-        a server without any is new to us: what was said before we came is not ours
+        a server without any is new to us: what was said before we came is not ours, and its newest message is where
+        we begin
     a new session of the first shard
         the direct messages that were heard before are looked at one by one
 
@@ -77,12 +78,30 @@ class CatchUp:
         known = {each: self._cursors.get(each) for each in change.newest}
         floor = max((int(each) for each in known.values() if each), default=None)
         if floor is None:
+            self._begin(change)
             return
         oldest = self._oldest()
         for channel_id, newest in change.newest.items():
-            after = max(int(known[channel_id] or floor), oldest)
+            seen = known[channel_id]
+            if seen is None:  # a cursor of its own, before those beside it move on
+                self._cursors.note(channel_id, str(floor))
+            after = max(int(seen or floor), oldest)
             if int(newest) > after:
                 self._put(channel_id, change.guild_id, str(after))
+
+    async def gap(self, channel_id: str) -> None:
+        """Scan one channel from its cursor, in its lane: events of it were not taken."""
+        seen = self._cursors.get(channel_id)
+        if seen is not None:
+            known = self._places.around.channels.get(channel_id)
+            after = max(int(seen), self._oldest())
+            await self._scan(channel_id, known.guild_id if known else None, str(after))
+
+    def _begin(self, change: ServerChange) -> None:
+        """A server that is new to us is heard from now on: also if we are away when the first word is said."""
+        if change.newest:
+            channel_id = max(change.newest, key=lambda each: int(change.newest[each]))
+            self._cursors.note(channel_id, change.newest[channel_id])
 
     async def direct(self) -> None:
         """Look at the direct conversations that were heard before."""

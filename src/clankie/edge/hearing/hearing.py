@@ -5,7 +5,7 @@
     MESSAGE_*                                      its channel's lane
     INTERACTION_CREATE                             at once: its acknowledgement cannot wait for a lane
 
-Owns the dispatch and the cursors. Must not know what becomes of a message.
+Owns the dispatch, the cursors, and what found no room. Must not know what becomes of a message.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from clankie.edge.discord.rest import Rest
 from clankie.edge.errors import StoreUnavailable
 from clankie.edge.hearing.catchup import CatchUp
 from clankie.edge.hearing.interactions import Interactions
-from clankie.edge.hearing.lanes import Lanes, Work
+from clankie.edge.hearing.lanes import MAX_WAITING, Lanes, Work
 from clankie.edge.hearing.messages import Messages
 from clankie.edge.hearing.ports import Routing, Store
 from clankie.runtime.clock import Clock
@@ -41,7 +41,7 @@ class HearingStatus(NamedTuple):
         waiting: events that are not done with.
         servers, channels: known of.
         withheld: messages that came without content: the Message Content intent is off.
-        overflowed: events that found no room; their channels are scanned at the next session.
+        overflowed: events that found no room; their channels are scanned once there is some.
     """
 
     counts: Mapping[str, int]
@@ -61,6 +61,7 @@ class Hearing:
         clock: wall and monotonic time.
         shard_of: the shard of a server; of direct messages, with None.
         sleep: pauses for so many seconds.
+        room: events that may wait, over all channels.
     """
 
     def __init__(
@@ -71,13 +72,16 @@ class Hearing:
         *,
         shard_of: Callable[[str | None], int],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        room: int = MAX_WAITING,
     ) -> None:
         self._store = store
         self._routes = routes
         self._clock = clock
         self._shard_of = shard_of
         self._sleep = sleep
-        self._lanes = Lanes()
+        self._lanes = Lanes(room)
+        self._room = room
+        self._gaps: dict[str, bool] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._flushing: asyncio.Task[None] | None = None
         self._overflowed = 0
@@ -219,13 +223,27 @@ class Hearing:
         await self._catch_up.direct()
 
     def _note(self, channel_id: str, message_id: str) -> None:
-        self._store.cursors.note(channel_id, message_id)
+        if channel_id not in self._gaps:  # what was not taken stays after the cursor
+            self._store.cursors.note(channel_id, message_id)
 
     def _in_lane(self, channel_id: str, work: Work) -> bool:
         if self._lanes.put(channel_id, work):
             return True
         self._overflowed += 1
+        self._gaps.setdefault(channel_id, False)
         return False
+
+    def mend(self) -> None:
+        """Scan channels of which events found no room, once there is some."""
+        for channel_id, under_way in list(self._gaps.items()):
+            if under_way or self._lanes.waiting > self._room // 2:
+                continue
+
+            async def scan(channel_id: str = channel_id) -> None:
+                await self._catch_up.gap(channel_id)
+                self._gaps.pop(channel_id, None)
+
+            self._gaps[channel_id] = self._lanes.put(channel_id, scan)
 
     def _beside(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
@@ -240,6 +258,7 @@ class Hearing:
     async def _flush_on(self) -> None:
         while True:
             await asyncio.sleep(FLUSH_SECONDS)
+            self.mend()
             await self._flush()
 
     async def _flush(self) -> None:

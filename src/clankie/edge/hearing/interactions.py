@@ -9,6 +9,7 @@
 Owns the acknowledgement and who answers for it. Must not know what is answered.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
@@ -74,31 +75,46 @@ class Interactions:
             self._messages.counts["interaction_too_old"] += 1
             return
         message = _saying(asked.message, content)
-        answer = await self._acknowledge(asked, {"type": Acknowledge.DEFERRED_REPLY.value})
-        refused = answer.status is not None and not answer.ok and answer.code != _ALREADY
-        if refused and answer.status is not None and answer.status < 500:
-            log.warning("interaction_not_acknowledged", status=answer.status, code=answer.code)
-            self._messages.counts["interaction_not_acknowledged"] += 1
-            return
         owed = Interaction(
             id=asked.id,
             application_id=asked.application_id,
             token=asked.token,
             follow_up_before_ms=asked.follow_up_before_ms,
         )
-        if not self._in_lane(message.place.channel_id, lambda: self._take(message, owed)):
-            await self._not_taken(owed)
+        # Its place in the channel's order is the one it came in; only the acknowledgement does not wait for that.
+        acknowledged = asyncio.ensure_future(self._acknowledged(asked))
+        if not self._in_lane(
+            message.place.channel_id, lambda: self._take(message, owed, acknowledged)
+        ):
+            await self._not_taken(owed, acknowledged)
+            return
+        await asyncio.wait({acknowledged})
 
-    async def _take(self, message: InboundMessage, owed: Interaction) -> None:
+    async def _acknowledged(self, asked: InboundInteraction) -> bool:
+        """Show that somebody thinks. False: Discord did not take that, so nothing is shown and nothing is owed."""
+        answer = await self._acknowledge(asked, {"type": Acknowledge.DEFERRED_REPLY.value})
+        if answer.ok or answer.code == _ALREADY or answer.status is None or answer.status >= 500:
+            return True
+        log.warning("interaction_not_acknowledged", status=answer.status, code=answer.code)
+        self._messages.counts["interaction_not_acknowledged"] += 1
+        return False
+
+    async def _take(
+        self, message: InboundMessage, owed: Interaction, acknowledged: "asyncio.Future[bool]"
+    ) -> None:
+        if not await acknowledged:
+            return
         taken = False
         try:
             taken = await self._messages.asked(message, owed)
         finally:
             if not taken:
-                await self._not_taken(owed)
+                await self._not_taken(owed, acknowledged)
 
-    async def _not_taken(self, owed: Interaction) -> None:
+    async def _not_taken(self, owed: Interaction, acknowledged: "asyncio.Future[bool]") -> None:
         """The one who shows "thinking" is owed an end of it."""
+        if not await acknowledged:
+            return
         path = f"/webhooks/{owed.application_id}/{quote(owed.token, safe='')}/messages/@original"
         body = {"content": NOT_TAKEN, "allowed_mentions": dict(NOBODY)}
         await self._rest.call_with_token("PATCH", path, body)
