@@ -2,12 +2,62 @@
 
 import asyncio
 
+import pytest
+
 from clankie.fleet.permits.batches import CHARGE_KEPT_MS, DELIVERY_KEPT_MS
 from clankie.fleet.upkeep import SLICE, Upkeep
+from clankie.runtime.database_errors import DatabaseCorrupt, DatabaseUnreachable
 from conftest import ManualClock
 from fleet.conftest import StartFleet
-from fleet.support import GUILD, Place, PostgresPlace, RunningFleet, at_once, rows
+from fleet.support import (
+    GUILD,
+    Place,
+    PostgresPlace,
+    RunningFleet,
+    SqlitePlace,
+    at_once,
+    rows,
+)
 from postgres import PostgresServer
+
+
+@pytest.mark.parametrize("damage", ["no database", "cut short", "pages", "its own row"])
+async def test_a_damaged_store_is_refused_with_what_an_empty_one_would_cost_a_fleet(
+    start_fleet: StartFleet, sqlite_place: SqlitePlace, damage: str
+) -> None:
+    path = sqlite_place.path
+    if damage == "its own row":
+        sqlite_place.sql("DELETE FROM fleet_state")
+    else:
+        whole = path.read_bytes()
+        path.write_bytes(
+            {
+                "no database": b"no database" * 500,
+                "cut short": whole[: len(whole) // 2],
+                "pages": whole[:4096] + b"\xff" * (len(whole) - 4096),
+            }[damage]
+        )
+    before = path.read_bytes()
+    with pytest.raises(DatabaseCorrupt) as refused:
+        await start_fleet(sqlite_place)
+    assert refused.value.next_step.startswith("restore it from a copy, or move it away")
+    assert "each machine needs a new bootstrap file" in refused.value.next_step
+    assert "five minutes" not in refused.value.next_step
+    assert path.read_bytes() == before
+
+
+async def test_a_store_that_takes_no_first_key_is_told_with_the_place_and_what_to_do(
+    start_fleet: StartFleet, sqlite_place: SqlitePlace
+) -> None:
+    sqlite_place.sql("DELETE FROM fleet_signing_keys")
+    sqlite_place.sql(
+        "CREATE TRIGGER no_room BEFORE INSERT ON fleet_signing_keys "
+        "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    )
+    with pytest.raises(DatabaseUnreachable, match=r"fleet\.db stopped answering") as refused:
+        await start_fleet(sqlite_place)
+    assert "Make room on its disk" in refused.value.next_step
+    assert rows(sqlite_place, "signing_keys") == 0
 
 
 async def forget(fleet: RunningFleet) -> None:

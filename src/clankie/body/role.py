@@ -99,7 +99,8 @@ class BodyRole:
         except (DatabaseUnavailable, StoreUnavailable) as error:
             raise DatabaseUnreachable(
                 f"the store stopped answering during the start ({error})",
-                next_step="See that it runs, has room and may be written, then start again.",
+                next_step="Make room on its disk, or see that its server runs; this user must be able to write it. "
+                "Then start again.",
             ) from None
         self._runner = runner = TurnRunner(
             self._captain,

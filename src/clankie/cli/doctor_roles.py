@@ -20,7 +20,7 @@ from clankie.fleet.keys.ring import SIGNING_KEY, all_keys
 from clankie.fleet.keys.states import KeyState
 from clankie.fleet.migrations import SCHEMA
 from clankie.fleet.opening import AUDIT_KEY
-from clankie.fleet.store import audit_fingerprint
+from clankie.fleet.store import LOSES, audit_fingerprint
 from clankie.fleet.tables import state
 from clankie.gateway.presence import gateway_runs
 from clankie.gateway.trust import FixedTrust
@@ -51,7 +51,7 @@ def examine_fleet(config: Config, broker: Broker) -> Iterator[Finding]:
     try:
         url = resolve_secret("fleet.store", config.fleet.store, broker)
         try:
-            facts = asyncio.run(read_store(url, _read))
+            facts = asyncio.run(read_store(url, _read, loses=LOSES))
         except NoStore:
             return
         except StoreInUse:

@@ -21,7 +21,7 @@ from clankie.runtime import engines
 from clankie.runtime.database import Database
 from clankie.runtime.database_errors import DatabaseCorrupt, DatabaseUnavailable
 from clankie.runtime.errors import ClankieError
-from clankie.runtime.sqlite_file import check_files
+from clankie.runtime.sqlite_file import ALL_LOST, check_files
 
 T = TypeVar("T")
 
@@ -39,8 +39,11 @@ def is_sqlite(url: str) -> bool:
     return engines.is_sqlite(engines.parse_url(url))
 
 
-async def read_store(url: str, work: Callable[[Connection], T]) -> T:
+async def read_store(url: str, work: Callable[[Connection], T], *, loses: str = ALL_LOST) -> T:
     """Run statements that change nothing.
+
+    Args:
+        loses: what starting empty in place of a damaged store would cost, in words.
 
     Raises:
         StoreInUse: a role has a SQLite store open.
@@ -49,7 +52,7 @@ async def read_store(url: str, work: Callable[[Connection], T]) -> T:
     """
     parsed = engines.parse_url(url)
     if engines.is_sqlite(parsed):
-        return await asyncio.to_thread(_read_sqlite, engines.sqlite_path(parsed), work)
+        return await asyncio.to_thread(_read_sqlite, engines.sqlite_path(parsed), work, loses)
     database = await Database.open(url, _nothing)
     try:
         return await database.read(work)
@@ -65,11 +68,11 @@ async def _nothing(_: Database) -> None:
     pass
 
 
-def _read_sqlite(path: Path, work: Callable[[Connection], T]) -> T:
+def _read_sqlite(path: Path, work: Callable[[Connection], T], loses: str) -> T:
     with _lock(path):
         if not path.exists():
             raise NoStore(f"there is no {path}", next_step="Start the role once.")
-        check_files(path)
+        check_files(path, loses)
         log = Path(f"{path}-wal")
         # Without a log of a process that was killed, SQLite need make no file beside it.
         still = "" if log.exists() and log.stat().st_size else "&immutable=1"

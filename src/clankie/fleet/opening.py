@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
 
+from clankie.fleet.errors import Refused
 from clankie.fleet.keys.gateways import GatewaysSeen
 from clankie.fleet.keys.ring import Seeds, add_key, all_keys
 from clankie.fleet.keys.states import KeyState
@@ -16,6 +17,7 @@ from clankie.protocol.primitives import random_bytes
 from clankie.runtime.broker import Broker, SecretKeyCredential
 from clankie.runtime.clock import Clock
 from clankie.runtime.credentials import KEY_BYTES
+from clankie.runtime.database_errors import DatabaseUnreachable
 from clankie.runtime.secrets import resolve_secret
 from clankie.runtime.settings import Config
 
@@ -49,6 +51,13 @@ async def open_fleet(config: Config, broker: Broker, clock: Clock) -> Fleet:
         for row in await store.read(all_keys):
             if row.state is not KeyState.RETIRED:
                 seeds.get(row.kid)
+    except Refused as refusal:
+        await store.close()
+        raise DatabaseUnreachable(
+            f"{store.database.place} stopped answering during the start ({refusal.code})",
+            next_step="Make room on its disk, or see that its server runs; this user must be able to write it. "
+            "Then start again.",
+        ) from None
     except BaseException:
         await store.close()
         raise

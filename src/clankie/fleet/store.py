@@ -18,7 +18,7 @@ from clankie.protocol import base64url
 from clankie.protocol.primitives import sha256
 from clankie.runtime.clock import Clock
 from clankie.runtime.database import Database
-from clankie.runtime.database_errors import DatabaseCorrupt, DatabaseRefused, DatabaseUnavailable
+from clankie.runtime.database_errors import DatabaseRefused, DatabaseUnavailable
 from clankie.runtime.group_commit import Batches, GroupCommit, QueueFull
 from clankie.runtime.migrations import bring_up_to_date
 
@@ -26,6 +26,11 @@ T = TypeVar("T")
 ItemT = TypeVar("ItemT")
 Work = Callable[[Connection], T]
 
+LOSES = (
+    "accounts, machines, edges, limits and the audit trail are then lost: "
+    "each machine needs a new bootstrap file, and each edge a new token"
+)
+"""What a fleet that starts with an empty store has lost."""
 _WRITE_LOCK = 0x636C616E666C74
 """PostgreSQL advisory lock: transactions of several fleets on one database decide one after the other, so that each
 counts what the others counted. SQLite has one writer anyway."""
@@ -73,17 +78,14 @@ class FleetStore(Generic[ItemT]):
             await bring_up_to_date(database, SCHEMA)
             found = await database.transact(lambda connection: _claim(connection, fingerprint))
             if found is None:
-                raise DatabaseCorrupt(
-                    f"the fleet's store at {database.place} is damaged",
-                    next_step="Restore it from a copy.",
-                )
+                raise database.damaged(f"the fleet's store at {database.place} is damaged")
             if found != fingerprint:
                 raise DatabaseRefused(
                     f"the fleet's store at {database.place} belongs to a fleet with other keys",
                     next_step="Start with the credentials it was made with, or set fleet.store to another place.",
                 )
 
-        return cls(await Database.open(url, prepare), AuditTrail(audit_key), clock)
+        return cls(await Database.open(url, prepare, loses=LOSES), AuditTrail(audit_key), clock)
 
     def attach(self, batches: Batches[ItemT]) -> None:
         """Let operations be committed together, many at a time."""

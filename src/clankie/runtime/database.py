@@ -17,10 +17,11 @@ from clankie.runtime import engines
 from clankie.runtime.backends import Backend, PostgresBackend, SqliteBackend, Work
 from clankie.runtime.database_errors import (
     DatabaseCorrupt,
+    DatabaseRefused,
     DatabaseUnavailable,
     DatabaseUnreachable,
 )
-from clankie.runtime.sqlite_file import SqliteFile
+from clankie.runtime.sqlite_file import ALL_LOST, SqliteFile, damaged
 
 LIMIT_SECONDS = 5.0
 """How long a caller waits for a transaction or a read: a hung database must not hang requests."""
@@ -37,8 +38,9 @@ T = TypeVar("T")
 class Database:
     """An open database. Transactions run beside each other on PostgreSQL, one after another on SQLite."""
 
-    def __init__(self, url: URL, file: SqliteFile | None) -> None:
+    def __init__(self, url: URL, file: SqliteFile | None, loses: str) -> None:
         self.url = url
+        self._loses = loses
         self.place = engines.place(url)
         self._file = file
         self._backend: Backend = (
@@ -47,23 +49,28 @@ class Database:
         self._left_behind: set[asyncio.Task[Any]] = set()
 
     @classmethod
-    async def open(cls, url: str, prepare: Callable[[Self], Awaitable[None]]) -> Self:
+    async def open(
+        cls, url: str, prepare: Callable[[Self], Awaitable[None]], *, loses: str = ALL_LOST
+    ) -> Self:
         """Open, and let `prepare` bring the schema up to date.
 
         A new SQLite database is made under another name and renamed once `prepare` is through: a file with the
         right name is never half made, so an empty one is a damaged one.
+
+        Args:
+            loses: what starting empty in place of a damaged database would cost, in words.
 
         Raises:
             DatabaseRefused: its subclasses say what is wrong and what to do.
         """
         parsed = engines.parse_url(url)
         if not engines.is_sqlite(parsed):
-            return await cls._open_prepared(parsed, None, prepare)
-        file = SqliteFile(engines.sqlite_path(parsed))
+            return await cls._open_prepared(parsed, None, prepare, loses)
+        file = SqliteFile(engines.sqlite_path(parsed), loses)
         try:
             if not file.exists():
                 await cls._make(parsed, file, prepare)
-            return await cls._open_prepared(parsed, file, prepare)
+            return await cls._open_prepared(parsed, file, prepare, loses)
         except BaseException:
             file.release()
             raise
@@ -75,7 +82,8 @@ class Database:
         path = Path(f"{file.path}.new")
         try:
             file.create(path)
-            database = await cls._open_prepared(url.set(database=str(path)), None, prepare)
+            new = url.set(database=str(path))
+            database = await cls._open_prepared(new, None, prepare, ALL_LOST)
             await database.close()  # the last connection moves the log into the file
             file.adopt(path)
         except OSError as error:
@@ -86,19 +94,37 @@ class Database:
 
     @classmethod
     async def _open_prepared(
-        cls, url: URL, file: SqliteFile | None, prepare: Callable[[Self], Awaitable[None]]
+        cls,
+        url: URL,
+        file: SqliteFile | None,
+        prepare: Callable[[Self], Awaitable[None]],
+        loses: str,
     ) -> Self:
-        database = cls(url, file)
+        database = cls(url, file, loses)
         try:
             await database._check()
             await prepare(database)
         except DatabaseUnavailable as error:
             await database.close()
-            raise _refusal(database.place, error) from None
+            raise database._refusal(error) from None
         except BaseException:
             await database.close()
             raise
         return database
+
+    def damaged(self, message: str) -> DatabaseCorrupt:
+        """The refusal of a damaged database: what is damaged, and what the ways on cost."""
+        return damaged(message, self._loses)
+
+    def _refusal(self, error: DatabaseUnavailable) -> DatabaseRefused:
+        if error.code in {"SQLITE_CORRUPT", "SQLITE_NOTADB"}:
+            return self.damaged(f"{self.place} cannot be used: it is damaged ({error.code})")
+        return DatabaseUnreachable(
+            f"{self.place} cannot be opened for writing ({error.code})",
+            next_step="make room on its disk and see that this user may write it, then start again"
+            if self.is_sqlite
+            else "see that it runs, has room and may be written by this user, then start again",
+        )
 
     @property
     def is_sqlite(self) -> bool:
@@ -181,16 +207,3 @@ class Database:
         self._left_behind.discard(task)
         if not task.cancelled():
             task.exception()  # seen, so that nobody reports it as never retrieved
-
-
-def _refusal(place: str, error: DatabaseUnavailable) -> DatabaseCorrupt | DatabaseUnreachable:
-    if error.code in {"SQLITE_CORRUPT", "SQLITE_NOTADB"}:
-        return DatabaseCorrupt(
-            f"{place} cannot be used: it is damaged ({error.code})",
-            next_step="restore it from a copy, or move it away to start empty "
-            "(events of the last five minutes could then be run a second time)",
-        )
-    return DatabaseUnreachable(
-        f"{place} cannot be opened for writing ({error.code})",
-        next_step="see that it runs, has room and may be written by this user, then start again",
-    )

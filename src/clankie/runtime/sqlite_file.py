@@ -19,6 +19,8 @@ from clankie.runtime.database_errors import (
 )
 from clankie.runtime.folders import make_private
 
+ALL_LOST = "all that it holds is then lost"
+"""What starting empty costs, where the role that knows says nothing more exact."""
 _OTHERS = 0o077
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
@@ -34,8 +36,11 @@ class SqliteFile:
 
     __slots__ = ("_lock", "path")
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, loses: str = ALL_LOST) -> None:
         """Take the lock and check every file.
+
+        Args:
+            loses: what starting empty would cost, in words.
 
         Raises:
             DatabaseInUse: another process holds the lock.
@@ -53,7 +58,7 @@ class SqliteFile:
                 next_step="make the folder writable, or set the store to another path",
             ) from None
         try:
-            check_files(path)
+            check_files(path, loses)
         except BaseException:
             self.release()
             raise
@@ -86,8 +91,11 @@ class SqliteFile:
             self._lock = -1
 
 
-def check_files(path: Path) -> None:
+def check_files(path: Path, loses: str = ALL_LOST) -> None:
     """Check the folder and every file of a database, there or not yet there. Changes nothing.
+
+    Args:
+        loses: what starting empty would cost, in words.
 
     Raises:
         DatabaseUnsafe: the folder or a file is open to others, or not a plain file of ours.
@@ -99,11 +107,11 @@ def check_files(path: Path) -> None:
         if file.is_symlink() or file.exists():
             _check_private(file, "file", "600")
     if path.exists():
-        _check_header(path)
+        _check_header(path, loses)
     elif Path(f"{path}-wal").exists():
         raise DatabaseCorrupt(
             f"{path} is missing, its write-ahead log {path.name}-wal is there",
-            next_step="put the database back beside its log, or move the log away to start empty",
+            next_step=f"put the database back beside its log, or move the log away to start empty ({loses})",
         )
 
 
@@ -140,7 +148,7 @@ def _check_private(path: Path, kind: str, mode: str) -> None:
         )
 
 
-def _check_header(path: Path) -> None:
+def _check_header(path: Path, loses: str) -> None:
     """What can be told without reading the database (https://sqlite.org/fileformat.html, section 1.3).
 
     The number of pages in the header is compared with the file only when there is no write-ahead log, whose pages
@@ -149,19 +157,18 @@ def _check_header(path: Path) -> None:
     with path.open("rb") as file:
         header = file.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
-        raise _damaged(path, "it is not a SQLite database")
+        raise damaged(f"{path} cannot be used: it is not a SQLite database", loses)
     page = struct.unpack_from(">H", header, 16)[0]
     pages = struct.unpack_from(">I", header, 28)[0]
     page_bytes = 65_536 if page == 1 else page
     log = Path(f"{path}-wal")
     settled = not (log.exists() and log.stat().st_size)
     if settled and path.stat().st_size < pages * page_bytes:
-        raise _damaged(path, "it was cut short")
+        raise damaged(f"{path} cannot be used: it was cut short", loses)
 
 
-def _damaged(path: Path, how: str) -> DatabaseCorrupt:
+def damaged(message: str, loses: str) -> DatabaseCorrupt:
+    """The refusal of a damaged database, with both ways on and what the second costs."""
     return DatabaseCorrupt(
-        f"{path} cannot be used: {how}",
-        next_step="restore it from a copy, or move it away to start empty "
-        "(events of the last five minutes could then be run a second time)",
+        message, next_step=f"restore it from a copy, or move it away to start empty ({loses})"
     )

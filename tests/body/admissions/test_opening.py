@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from body.admissions.support import Opener, Place, SqlitePlace
+from clankie.body.admissions import opening
 from clankie.body.admissions.errors import WrongKeys
 from clankie.runtime.database_errors import (
     DatabaseCorrupt,
     DatabaseInUse,
     DatabaseRefused,
     DatabaseTooNew,
+    DatabaseUnavailable,
     DatabaseUnreachable,
     DatabaseUnsafe,
     DatabaseUrlInvalid,
@@ -114,6 +116,19 @@ def _headless(path: Path) -> None:
         file.write(bytes(200))
 
 
+async def test_a_file_that_takes_nothing_is_about_its_disk_and_not_about_a_server(
+    opener: Opener, sqlite_place: SqlitePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object) -> None:
+        raise DatabaseUnavailable("SQLITE_FULL", outcome_unknown=False)
+
+    monkeypatch.setattr(opening, "bring_up_to_date", full)
+    text = await _refused(opener, sqlite_place, DatabaseUnreachable)
+    assert "SQLITE_FULL" in text
+    assert "make room on its disk" in text
+    assert "runs" not in text.rpartition(";")[2]
+
+
 @pytest.mark.parametrize("damage", [_garbage, _empty, _shortened, _overwritten, _headless])
 async def test_a_damaged_file_is_refused_and_left_as_it_is(
     opener: Opener, sqlite_place: SqlitePlace, damage: object
@@ -124,6 +139,7 @@ async def test_a_damaged_file_is_refused_and_left_as_it_is(
     damaged = sqlite_place.path.read_bytes()
     text = await _refused(opener, sqlite_place, DatabaseCorrupt)
     assert str(sqlite_place.path) in text
+    assert "events of the last five minutes could then be run a second time" in text
     assert sqlite_place.path.read_bytes() == damaged
 
 

@@ -9,9 +9,10 @@ from clankie.body.admissions.errors import WrongKeys
 from clankie.body.admissions.migrations import SCHEMA
 from clankie.body.admissions.tables import replicas, store, store_leases
 from clankie.runtime.database import Database
-from clankie.runtime.database_errors import DatabaseCorrupt
 from clankie.runtime.migrations import bring_up_to_date
 
+LOSES = "events of the last five minutes could then be run a second time"
+"""What a body that starts with an empty store risks: it knows no delivery any more."""
 WHOLE_CHECK_BYTES = 8 * 1024 * 1024
 """SQLite files up to this size are checked page by page (about 20 ms); a check of a large one reads all of it, so there
 only the small tables are, and damage elsewhere is met when a row is: that delivery is answered 503."""
@@ -31,7 +32,7 @@ async def open_database(url: str, fingerprint: str) -> Database:
         await bring_up_to_date(database, SCHEMA)
         found = await database.transact(lambda connection: _claim(connection, fingerprint))
         if found is None:
-            raise _damaged(database)
+            raise database.damaged(f"the admission store at {database.place} is damaged")
         if found != fingerprint:
             raise WrongKeys(
                 f"the admission store at {database.place} belongs to a body with other keys",
@@ -39,7 +40,7 @@ async def open_database(url: str, fingerprint: str) -> Database:
                 "or set the store to another place",
             )
 
-    return await Database.open(url, prepare)
+    return await Database.open(url, prepare, loses=LOSES)
 
 
 def _check_whole(connection: Connection, database: Database) -> None:
@@ -51,7 +52,7 @@ def _check_whole(connection: Connection, database: Database) -> None:
         checks = [f"PRAGMA quick_check({table.name})" for table in small]
     for check in checks:
         if connection.scalar(text(check)) != "ok":
-            raise _damaged(database)
+            raise database.damaged(f"the admission store at {database.place} is damaged")
 
 
 def _claim(connection: Connection, fingerprint: str) -> str | None:
@@ -61,11 +62,3 @@ def _claim(connection: Connection, fingerprint: str) -> str | None:
     )
     found = connection.scalar(select(store.c.fingerprint))
     return None if found is None else str(found)
-
-
-def _damaged(database: Database) -> DatabaseCorrupt:
-    return DatabaseCorrupt(
-        f"the admission store at {database.place} is damaged",
-        next_step="restore it from a copy, or move it away to start empty "
-        "(events of the last five minutes could then be run a second time)",
-    )

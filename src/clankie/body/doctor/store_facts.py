@@ -16,7 +16,7 @@ import msgspec
 from sqlalchemy import Connection, inspect, select, text
 
 from clankie.body.admissions.migrations import SCHEMA
-from clankie.body.admissions.opening import WHOLE_CHECK_BYTES
+from clankie.body.admissions.opening import LOSES, WHOLE_CHECK_BYTES
 from clankie.body.admissions.tables import store
 from clankie.runtime import engines
 from clankie.runtime.database import Database
@@ -71,7 +71,7 @@ def sqlite_facts(path: Path) -> StoreFacts | None:
     """
     if not path.parent.exists():
         return None
-    check_files(path)
+    check_files(path, LOSES)
     if not path.exists():
         return None
     log = Path(f"{path}-wal")
@@ -91,8 +91,7 @@ def sqlite_facts(path: Path) -> StoreFacts | None:
     except sqlite3.Error as error:
         raise DatabaseCorrupt(
             f"{path} cannot be used: it is damaged, or no store of ours ({type(error).__name__})",
-            next_step="Restore it from a copy, or move it away to start empty "
-            "(events of the last five minutes could then be run a second time).",
+            next_step=f"Restore it from a copy, or move it away to start empty ({LOSES}).",
         ) from None
     return StoreFacts(revision[0], *row) if revision and row else StoreFacts()
 
