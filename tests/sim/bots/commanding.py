@@ -35,6 +35,52 @@ class Offer(discord.ui.View):
         await interaction.followup.send(f"Chose {' and '.join(select.values)}", ephemeral=True)
 
 
+class Choosing(discord.ui.View):
+    """Menus of who and where, and a button that cannot be pressed.
+
+    Attributes:
+        chosen: what each menu's handler was given.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen: list[Any] = []
+
+    @discord.ui.select(cls=discord.ui.UserSelect, custom_id="users", max_values=2)
+    async def users(
+        self, interaction: discord.Interaction, select: "discord.ui.UserSelect[Choosing]"
+    ) -> None:
+        await self.choose(interaction, select.values)
+
+    @discord.ui.select(cls=discord.ui.RoleSelect, custom_id="roles")
+    async def roles(
+        self, interaction: discord.Interaction, select: "discord.ui.RoleSelect[Choosing]"
+    ) -> None:
+        await self.choose(interaction, select.values)
+
+    @discord.ui.select(cls=discord.ui.ChannelSelect, custom_id="channels")
+    async def channels(
+        self, interaction: discord.Interaction, select: "discord.ui.ChannelSelect[Choosing]"
+    ) -> None:
+        await self.choose(interaction, select.values)
+
+    @discord.ui.select(cls=discord.ui.MentionableSelect, custom_id="anyone", max_values=2)
+    async def anyone(
+        self, interaction: discord.Interaction, select: "discord.ui.MentionableSelect[Choosing]"
+    ) -> None:
+        await self.choose(interaction, select.values)
+
+    @discord.ui.button(label="Not now", custom_id="disabled", disabled=True)
+    async def disabled(
+        self, interaction: discord.Interaction, _: "discord.ui.Button[Choosing]"
+    ) -> None:
+        await self.choose(interaction, [])
+
+    async def choose(self, interaction: discord.Interaction, values: Any) -> None:
+        self.chosen.append(list(values))
+        await interaction.response.send_message(f"{len(values)} chosen")
+
+
 class Commanding(Bot):
     """A Bot with a tree.
 

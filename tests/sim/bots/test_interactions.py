@@ -11,7 +11,7 @@ import discord
 from clankie.sim.errors import ApiError
 from clankie.sim.world.entities import Command, Interaction, InteractionState
 from conftest import ManualClock
-from sim.bots.commanding import Commanding
+from sim.bots.commanding import Choosing, Commanding, Offer
 from sim.bots.heard import SECONDS
 from sim.bots.town import Bot, Scene, Town, connected, point_discord_at, simulator
 
@@ -137,6 +137,92 @@ async def test_a_menu_hands_over_what_was_chosen(commanded: Commanded) -> None:
 
     await commanded.until(lambda: newest() == "Chose red and grey")
     assert commanded.said() == ["An offer"]
+
+
+async def test_menus_of_who_and_where_hand_over_members_roles_and_channels(
+    commanded: Commanded,
+) -> None:
+    town = commanded.town
+    view = Choosing()
+    sent = await commanded.general.send("Who?", view=view)
+    role = next(each for each in town.world.roles(town.guild.id) if each.name == "Moderators")
+    people = [str(town.owner.id), str(town.guest.id)]
+    for custom_id, kind, values in (
+        ("users", 5, people),
+        ("roles", 6, [str(role.id)]),
+        ("anyone", 7, [str(role.id), str(town.owner.id)]),
+        ("channels", 8, [str(town.general.id)]),
+    ):
+        before = len(view.chosen)
+        town.world.click(town.guest.id, town.general.id, sent.id, custom_id, kind, values)
+        await commanded.until(
+            lambda before=before: (
+                len(view.chosen) > before  # type: ignore[misc]
+                and commanded.said()[-1] == f"{len(view.chosen[-1])} chosen"
+            )
+        )
+        assert {str(each.id) for each in view.chosen[-1]} == set(values)
+    users, roles, anyone, channels = view.chosen
+    assert all(isinstance(each, discord.Member) for each in users)
+    assert isinstance(roles[0], discord.Role)
+    assert {type(each) for each in anyone} == {discord.Role, discord.Member}
+    assert isinstance(channels[0], discord.app_commands.AppCommandChannel)
+
+
+@pytest.mark.parametrize(
+    ("custom_id", "kind", "values"),
+    [
+        ("users", 3, []),  # another kind
+        ("users", 5, []),  # too few
+        ("users", 5, ["1", "2", "3"]),
+        ("users", 5, ["1", "1"]),
+        ("users", 5, ["nobody"]),
+        ("users", 5, ["1"]),  # nobody has this id
+        ("disabled", 2, []),
+    ],
+)
+async def test_a_component_is_used_only_as_it_can_be(
+    commanded: Commanded, custom_id: str, kind: int, values: list[str]
+) -> None:
+    town = commanded.town
+    sent = await commanded.general.send("Who?", view=Choosing())
+    with pytest.raises(ApiError):
+        town.world.click(town.guest.id, town.general.id, sent.id, custom_id, kind, values)
+    await commanded.fence()
+    assert commanded.heard.all("interaction") == []
+
+
+async def test_a_menu_offers_what_it_offers(commanded: Commanded) -> None:
+    town = commanded.town
+    sent = await commanded.general.send("An offer", view=Offer())
+    for values in (["blue"], ["red", "grey", "blue"], ["red", "red"]):
+        with pytest.raises(ApiError) as refused:
+            town.world.click(town.guest.id, town.general.id, sent.id, "colours", 3, values)
+        assert refused.value.code == 50035
+    await commanded.fence()
+    assert commanded.heard.all("interaction") == []
+
+
+async def test_an_option_keeps_to_its_bounds(commanded: Commanded) -> None:
+    town = commanded.town
+    number = {"name": "n", "type": 4, "min_value": 1, "max_value": 5, "description": "x"}
+    text = {"name": "t", "type": 3, "min_length": 2, "max_length": 3, "description": "x"}
+    (command,) = town.world.set_commands(
+        town.application.id,
+        town.guild.id,
+        [{"name": "bound", "description": "x", "options": [number, text]}],
+    )
+    for name, value, right in (
+        ("n", 1, True), ("n", 5, True), ("n", 0, False), ("n", 6, False),
+        ("t", "ab", True), ("t", "a", False), ("t", "abcd", False),
+    ):  # fmt: skip
+        use = [{"name": name, "value": value}]
+        if right:
+            town.world.invoke_command(town.guest.id, town.general.id, command.id, use)
+        else:
+            with pytest.raises(ApiError) as refused:
+                town.world.invoke_command(town.guest.id, town.general.id, command.id, use)
+            assert refused.value.code == 50035
 
 
 async def test_suggestions_follow_what_is_typed(commanded: Commanded) -> None:

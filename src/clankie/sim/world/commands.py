@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from clankie.sim import payloads
 from clankie.sim.errors import UNKNOWN_COMMAND, Unknown, field_error
+from clankie.sim.world.components import CHANNELS, MENTIONABLES, ROLES, USERS
 from clankie.sim.world.entities import Channel, Command
 from clankie.sim.world.permissions import Permissions
 from clankie.sim.world.webhooks import Webhooks
@@ -27,6 +28,13 @@ _TYPES: Final[dict[int, tuple[type, ...]]] = {
 }  # fmt: skip
 """Python's types of options' values, by Discord's numbers of options' types."""
 _USER, _CHANNEL, _ROLE, _MENTIONABLE = 6, 7, 8, 9
+_OPTION_OF_MENU: Final = {
+    USERS: _USER,
+    ROLES: _ROLE,
+    MENTIONABLES: _MENTIONABLE,
+    CHANNELS: _CHANNEL,
+}
+"""What an entry of a menu would be as an option of a command."""
 
 
 class Commands(Webhooks):
@@ -174,19 +182,42 @@ class Commands(Webhooks):
         """
         resolved: dict[str, dict[str, Any]] = {}
         for option in _leaves(options):
-            if option["type"] not in {_USER, _CHANNEL, _ROLE, _MENTIONABLE}:
-                continue
-            snowflake = int(option["value"])
-            if option["type"] == _CHANNEL:
-                self._resolve(resolved, "channels", snowflake, self._resolved_channel(snowflake))
-            elif channel.guild_id is not None and (
-                option["type"] == _ROLE or snowflake in self.tables.roles[channel.guild_id]
-            ):
-                role = payloads.role(self.tables.role(channel.guild_id, snowflake))
-                self._resolve(resolved, "roles", snowflake, role)
-            else:
-                self._resolve_user(resolved, channel, snowflake)
+            if option["type"] in {_USER, _CHANNEL, _ROLE, _MENTIONABLE}:
+                self._resolve_entity(resolved, channel, option["type"], int(option["value"]))
         return resolved
+
+    def _resolved_values(
+        self, channel: Channel, chosen: Iterable[tuple[int, Sequence[str]]]
+    ) -> dict[str, Any]:
+        """The same of what was chosen in menus: their kinds, and their values.
+
+        Raises:
+            Unknown: one is not there.
+            Invalid: 50035: one is no id.
+        """
+        resolved: dict[str, dict[str, Any]] = {}
+        for kind, values in chosen:
+            for value in values if kind in _OPTION_OF_MENU else ():
+                if not value.isascii() or not value.isdecimal():
+                    raise field_error(
+                        "data.values", "NUMBER_TYPE_COERCE", "Value is not snowflake."
+                    )
+                self._resolve_entity(resolved, channel, _OPTION_OF_MENU[kind], int(value))
+        return resolved
+
+    def _resolve_entity(
+        self, resolved: dict[str, dict[str, Any]], channel: Channel, kind: int, snowflake: int
+    ) -> None:
+        if kind == _CHANNEL:
+            self._resolve(resolved, "channels", snowflake, self._resolved_channel(snowflake))
+        elif channel.guild_id is not None and (
+            kind == _ROLE
+            or (kind == _MENTIONABLE and snowflake in self.tables.roles[channel.guild_id])
+        ):
+            role = payloads.role(self.tables.role(channel.guild_id, snowflake))
+            self._resolve(resolved, "roles", snowflake, role)
+        else:
+            self._resolve_user(resolved, channel, snowflake)
 
     def _resolved_channel(self, channel_id: int) -> dict[str, Any]:
         shown = payloads.channel(self.tables, self.tables.channel(channel_id))
@@ -225,7 +256,7 @@ def read_options(
         partial: somebody still types: required ones may be absent, values may be unfinished.
 
     Raises:
-        Invalid: 50035: an unknown option, a value of another type or choice, or a required one absent.
+        Invalid: 50035: an unknown option, a value of another type, choice or size, or a required one absent.
     """
     known = {each["name"]: each for each in schema}
     read = []
@@ -262,10 +293,25 @@ def _check_value(definition: dict[str, Any], kind: int, value: object, path: str
     if right and kind in {_USER, _CHANNEL, _ROLE, _MENTIONABLE}:
         right = str(value).isascii() and str(value).isdecimal()
     choices = [choice["value"] for choice in definition.get("choices") or ()]
+    if right and not _within(definition, value):
+        raise field_error(path, "BASE_TYPE_BAD_LENGTH", "Value is out of this option's bounds")
     if not right or (choices and value not in choices):
         raise field_error(
             path, "BASE_TYPE_CHOICES", "Value is not of this option's type or choices"
         )
+
+
+def _within(definition: dict[str, Any], value: object) -> bool:
+    """Whether a number, or a text's length, is within the bounds of an option."""
+    if isinstance(value, str):
+        size: float = len(value)
+        least, most = definition.get("min_length"), definition.get("max_length")
+    elif isinstance(value, (int, float)):
+        size = value
+        least, most = definition.get("min_value"), definition.get("max_value")
+    else:
+        return True
+    return (least is None or least <= size) and (most is None or size <= most)
 
 
 def _leaves(options: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:

@@ -3,7 +3,7 @@
 Owns how they begin. responses.py owns how they are answered. Must not know the gateway.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from clankie.sim import payloads
@@ -18,6 +18,7 @@ from clankie.sim.errors import (
 )
 from clankie.sim.snowflakes import first_after
 from clankie.sim.world.commands import SLASH, Commands, read_options
+from clankie.sim.world.components import BUTTON, MENUS, check_use, walk
 from clankie.sim.world.entities import Channel, Command, Interaction, InteractionType
 from clankie.sim.world.permissions import Permissions
 
@@ -25,7 +26,6 @@ KEPT_MS: Final = 3_600_000
 """How long an interaction is remembered: four times what its token is good for."""
 TARGET_USER: Final = 2
 """The type of a command on a user; 3 is one on a message."""
-BUTTON: Final = 2
 
 
 class Interactions(Commands):
@@ -98,22 +98,26 @@ class Interactions(Commands):
         """Use a component of a bot's message: press a button, choose from a menu.
 
         Raises:
-            Unknown: 10003, 10008.
+            Unknown: 10003, 10008; what a value names.
             Forbidden: 50001.
-            Invalid: 50035: no such component.
+            Invalid: 50035: no such component, one that is disabled, or other values than it offers.
         """
         channel = self.require(actor_id, channel_id, Permissions.VIEW_CHANNEL)
         message = self.tables.message(channel_id, message_id)
         application = self.tables.application_by_bot.get(message.author_id)
         if message.seen_by not in {None, actor_id}:
             raise Unknown(UNKNOWN_MESSAGE)
-        if application is None or custom_id not in _custom_ids(message.components):
+        if application is None:
             raise field_error(
                 "data.custom_id", "COMPONENT_CUSTOM_ID_UNKNOWN", "Component not found"
             )
+        check_use(message.components, custom_id, component_type, values)
         data: dict[str, Any] = {"custom_id": custom_id, "component_type": component_type}
-        if component_type != BUTTON:
+        if component_type in MENUS:
             data["values"] = list(values)
+            resolved = self._resolved_values(channel, [(component_type, values)])
+            if resolved:
+                data["resolved"] = resolved
         return self._begin(
             application, InteractionType.COMPONENT, channel, actor_id, data, message_id
         )
@@ -127,13 +131,20 @@ class Interactions(Commands):
             components: as Discord's objects: rows of {type: 4, custom_id, value}.
 
         Raises:
-            Unknown: 10062: no such form for this user.
+            Unknown: 10062: no such form for this user; what a value names.
         """
         opened = self.interaction(interaction_id)
         if opened.user_id != actor_id or opened.modal is None:
             raise Unknown(UNKNOWN_INTERACTION)
         channel = self.require(actor_id, opened.channel_id, Permissions.VIEW_CHANNEL)
-        data = {"custom_id": opened.modal.get("custom_id"), "components": list(components)}
+        data: dict[str, Any] = {
+            "custom_id": opened.modal.get("custom_id"),
+            "components": list(components),
+        }
+        filled = [(each.get("type", 0), each.get("values") or ()) for each in walk(components)]
+        resolved = self._resolved_values(channel, filled)
+        if resolved:
+            data["resolved"] = resolved
         return self._begin(
             opened.application_id,
             InteractionType.MODAL,
@@ -227,13 +238,3 @@ def _data(command: Command) -> dict[str, Any]:
     if command.guild_id is not None:
         data["guild_id"] = str(command.guild_id)
     return data
-
-
-def _custom_ids(components: Iterable[dict[str, Any]]) -> Iterable[str]:
-    """Of all components, nested ones too."""
-    for component in components:
-        if "custom_id" in component:
-            yield component["custom_id"]
-        yield from _custom_ids(component.get("components") or ())
-        if isinstance(component.get("accessory"), dict):
-            yield from _custom_ids([component["accessory"]])
