@@ -23,7 +23,7 @@ from clankie.runtime.config_sources import (
 )
 from clankie.runtime.errors import ConfigError
 from clankie.runtime.redaction import HIDDEN, is_secret_name, redact
-from clankie.runtime.secrets import BROKER_PREFIX, SecretText
+from clankie.runtime.secrets import BROKER_PREFIX, SecretText, TokenText
 from clankie.runtime.settings import SETTINGS, TABLES, Config, Setting, defaults_under
 
 __all__ = ["Config", "Entry", "LoadedConfig", "load_config"]
@@ -162,7 +162,9 @@ class _Loading:
             self._problem(found, f"{key} is blank: leave it out, or give it a value")
         elif value.is_placeholder():
             self._problem(found, f"{key} is a placeholder that nothing filled in")
-        elif not text.startswith(BROKER_PREFIX) and "://" not in text:
+        elif not isinstance(value, TokenText) and not (
+            text.startswith(BROKER_PREFIX) or "://" in text
+        ):
             self._problem(found, f"{key} is {HIDDEN}; expected {SETTINGS[key].expected}")
         elif value.has_password() and not found.is_text:
             self._problem(found, _not_in_the_file(key))
@@ -191,8 +193,8 @@ class _Loading:
     def _from_text(self, wanted: type, value: Any) -> Any:
         if not isinstance(value, str):
             raise TypeError("expected a text")
-        if wanted is SecretText:
-            return SecretText(value)
+        if issubclass(wanted, SecretText):
+            return wanted(value)
         if not value.strip() or "\0" in value:
             raise ValueError("expected a path")
         return self._home / Path(value).expanduser()

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from clankie.runtime.broker import Broker, TokenCredential
 from clankie.runtime.errors import UnresolvedSecret
-from clankie.runtime.redaction import redact
+from clankie.runtime.redaction import HIDDEN, redact
 
 BROKER_PREFIX: Final = "broker:"
 # What templates leave behind when nobody filled them in. A real secret that looks so can be
@@ -55,6 +55,20 @@ class SecretText:
         return "SecretText(hidden)"
 
     __str__ = __repr__
+
+
+class TokenText(SecretText):
+    """A secret that is nothing but one: no part of it may be shown, and none stands in a file."""
+
+    __slots__ = ()
+
+    def shown(self) -> str:
+        """The reference, or that there is something."""
+        return self._value if self._value.startswith(BROKER_PREFIX) else HIDDEN
+
+    def has_password(self) -> bool:
+        """Whether it is the secret itself, and not a reference to it."""
+        return not self._value.startswith(BROKER_PREFIX)
 
 
 def resolve_secret(setting: str, value: SecretText, broker: Broker) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 import msgspec
 
-from clankie.runtime.secrets import SecretText
+from clankie.runtime.secrets import SecretText, TokenText
 
 # Each description ends the sentence "expected …" in an error, and is the setting's documentation.
 Port = Annotated[
@@ -33,6 +33,16 @@ Origin = Annotated[
     msgspec.Meta(
         pattern=r"^https?://[^/?#@\s]+$", description="an origin, such as https://fleet.example"
     ),
+]
+LoopbackOrigin = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^http://(127\.0\.0\.1|localhost|\[::1\]):[0-9]{1,5}$",
+        description="an origin of this machine, such as http://127.0.0.1:8792",
+    ),
+]
+Token = Annotated[
+    TokenText, msgspec.Meta(description="a token (in a variable), or broker:<credential id>")
 ]
 Bound = Annotated[int, msgspec.Meta(ge=1, description="a whole number of at least 1")]
 Quota = Annotated[int, msgspec.Meta(ge=0, description="a whole number, 0 or more")]
@@ -170,6 +180,31 @@ class SimConfig(_Section, frozen=True, kw_only=True):
     state: Location | None = None
 
 
+class EdgeConfig(_Section, frozen=True, kw_only=True):
+    """`[edge]`: holds the bot's token, sees Discord, and seals each message for one machine.
+
+    Attributes:
+        local_port: its own loopback port, for health, measurements and its operator.
+        store: where the outbox, the ambient buffer and what it must remember are kept.
+        bot_token: the bot's, from Discord's developer portal.
+        fleet_origin: where routes and permits are asked for; by default the fleet of this machine.
+        fleet_token: this edge's bearer there.
+        discord_origin: a simulated Discord, in place of Discord.
+        shards: how many Discord divides the bot's servers into; by default as many as it recommends. The first edge on
+            a shared database takes all of them that are free.
+        grace_seconds: how long posts under way get to end when the edge stops.
+    """
+
+    local_port: Port = 8793
+    store: StoreUrl
+    bot_token: Token
+    fleet_origin: Origin | None = None
+    fleet_token: Token
+    discord_origin: LoopbackOrigin | None = None
+    shards: Concurrency | None = None
+    grace_seconds: Seconds = 20.0
+
+
 class CaptainConfig(_Section, frozen=True, kw_only=True):
     """`[captain]`: which captain answers, and its own options, which it validates itself."""
 
@@ -197,6 +232,7 @@ class Config(_Section, frozen=True, kw_only=True):
     body: BodyConfig
     gateway: GatewayConfig
     fleet: FleetConfig
+    edge: EdgeConfig
     sim: SimConfig
     captain: CaptainConfig
     log: LogConfig
@@ -235,7 +271,9 @@ def _settings(section: type[msgspec.Struct], prefix: str) -> dict[str, Setting]:
             continue
         declared = info.type if get_origin(info.type) is Annotated else get_args(info.type)[0]
         bare, meta = get_args(declared)
-        settings[key] = Setting(key, info.type, meta.description, info.default, bare is SecretText)
+        settings[key] = Setting(
+            key, info.type, meta.description, info.default, bare in (SecretText, TokenText)
+        )
     return settings
 
 
@@ -253,5 +291,8 @@ def defaults_under(home: Path) -> dict[str, object]:
         "body.store": f"sqlite:///{home / 'body' / 'admissions.db'}",
         "gateway.verify_keys": str(home / "gateway" / "verify-keys.json"),
         "fleet.store": f"sqlite:///{home / 'fleet' / 'fleet.db'}",
+        "edge.store": f"sqlite:///{home / 'edge' / 'edge.db'}",
+        "edge.bot_token": "broker:clankie-discord-bot-token",
+        "edge.fleet_token": "broker:clankie-edge-token",
         "captain.options": {},
     }
