@@ -53,6 +53,7 @@ BULK_DELETE_TOO_OLD: Final = 50034
 INVALID_FORM: Final = 50035
 THREAD_ARCHIVED: Final = 50083
 REACTION_BLOCKED: Final = 90001
+CANNOT_REPLY: Final = 160002
 THREAD_EXISTS: Final = 160004
 THREAD_LOCKED: Final = 160005
 
@@ -95,6 +96,7 @@ MESSAGES: Final = {
     INVALID_FORM: "Invalid Form Body",
     THREAD_ARCHIVED: "Thread is archived",
     REACTION_BLOCKED: "Reaction was blocked",
+    CANNOT_REPLY: "Cannot reply without permission to read message history",
     THREAD_EXISTS: "A thread has already been created for this message",
     THREAD_LOCKED: "Thread is locked",
 }

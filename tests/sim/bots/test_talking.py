@@ -3,8 +3,8 @@
 import pytest
 
 import discord
-from clankie.sim.world.entities import AllowedMentions, MessageDraft
-from clankie.sim.world.permissions import Intent
+from clankie.sim.world.entities import AllowedMentions, MessageDraft, Overwrite, OverwriteType
+from clankie.sim.world.permissions import Intent, Permissions
 from sim.bots.town import Bot, Scene, Town, connected, fence
 
 
@@ -228,6 +228,23 @@ async def test_direct_messages_go_both_ways_unless_they_are_closed(scene: Scene)
         await owner.send("closed")
     assert refused.value.code == 50007
     assert town.said() == []
+    with pytest.raises(discord.Forbidden) as refused:
+        await answer.delete()
+    assert refused.value.code == 50003
+
+
+async def test_whoever_may_not_read_back_cannot_reply(scene: Scene) -> None:
+    town = scene.town
+    town.say("question")
+    question = await scene.heard.next("message")
+    denied = Overwrite(town.bot_id, OverwriteType.MEMBER, deny=Permissions.READ_MESSAGE_HISTORY)
+    town.world.set_overwrite(town.owner.id, town.general.id, denied)
+    with pytest.raises(discord.Forbidden) as refused:
+        await question.reply("answer")
+    assert refused.value.code == 160002
+    await scene.general.send("no reply")
+    assert [message async for message in scene.general.history()] == []
+    assert [message.content for message in town.said()] == ["question", "no reply"]
 
 
 async def test_without_the_content_intent_only_what_concerns_it_is_readable(town: Town) -> None:

@@ -6,7 +6,14 @@ Owns the rules for a message's parts. Must not know whether its author may post 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from clankie.sim.errors import EMPTY_MESSAGE, MISSING_PERMISSIONS, Forbidden, Invalid, field_error
+from clankie.sim.errors import (
+    CANNOT_REPLY,
+    EMPTY_MESSAGE,
+    MISSING_PERMISSIONS,
+    Forbidden,
+    Invalid,
+    field_error,
+)
 from clankie.sim.world import limits, mentions
 from clankie.sim.world.channels import Channels
 from clankie.sim.world.entities import (
@@ -78,7 +85,7 @@ class Drafts(Channels):
         """
         content = draft.content.strip()
         self._check_draft(draft, content, posting.granted)
-        reference, snapshots, kind = self._referred(channel, draft, posting.author_id)
+        reference, snapshots, kind = self._referred(channel, draft, posting)
         message_id = posting.message_id or self._ids.next()
         attachments = tuple(self._attachment(channel.id, each) for each in draft.uploads)
         users, roles, everyone = self._mentioned(
@@ -144,14 +151,16 @@ class Drafts(Channels):
             raise Forbidden(MISSING_PERMISSIONS)
 
     def _referred(
-        self, channel: Channel, draft: MessageDraft, author_id: int
+        self, channel: Channel, draft: MessageDraft, posting: Posting
     ) -> tuple[Reference | None, tuple[Snapshot, ...], MessageType]:
         """What a draft refers to, the snapshot of a forward, and what kind of message it becomes."""
         reference = draft.reference
         if reference is None or reference.message_id is None:
             return None, (), MessageType.DEFAULT
         if reference.kind is ReferenceKind.FORWARD:
-            return self._forwarded(reference, author_id)
+            return self._forwarded(reference, posting.author_id)
+        if not posting.granted & Permissions.READ_MESSAGE_HISTORY:
+            raise Forbidden(CANNOT_REPLY)
         target = self.tables.peek(channel.id, reference.message_id)
         if target is None or reference.channel_id not in {0, channel.id}:
             if draft.fail_if_not_exists:

@@ -14,6 +14,7 @@ from clankie.sim.errors import (
     BULK_DELETE_TOO_OLD,
     CANNOT_DM,
     CANNOT_EXECUTE_FORUM,
+    DM_ACTION,
     MISSING_PERMISSIONS,
     NOT_A_TEXT_CHANNEL,
     THREAD_LOCKED,
@@ -40,7 +41,8 @@ class Messages(Posted):
         Raises:
             Unknown: 10003.
             Forbidden: 50001; 50013 without the right to send, or to send files, embeds or polls; 50007 to somebody who
-                takes no direct messages from the actor; 160005 in a locked thread.
+                takes no direct messages from the actor; 160005 in a locked thread; 160002 a reply of who may not
+                read back.
             Invalid: 50006 empty; 50035 a field too long, or a reply to nothing; 40058 in a forum; 50008 where nothing
                 can be said.
             ApiError: 40005 (413): a file too large.
@@ -102,7 +104,7 @@ class Messages(Posted):
 
         Raises:
             Unknown: 10003, 10008.
-            Forbidden: 50001, 50013.
+            Forbidden: 50001; 50013; 50003 another's in a direct conversation.
         """
         message = self._own_or_managed(actor_id, channel_id, message_id)
         self._remove([message])
@@ -172,13 +174,14 @@ class Messages(Posted):
 
     def _own_or_managed(self, actor_id: int, channel_id: int, message_id: int) -> Message:
         """A message that the actor may remove. A webhook is known by its id."""
-        message = self.tables.peek(channel_id, message_id)
         if actor_id not in self.tables.webhooks:
             self.require(actor_id, channel_id, Permissions.VIEW_CHANNEL)
         message = self.tables.message(channel_id, message_id)
         if message.author_id != actor_id:
             if actor_id in self.tables.webhooks:
                 raise Forbidden(MISSING_PERMISSIONS)
+            if message.guild_id is None:
+                raise Forbidden(DM_ACTION)
             self.require(actor_id, channel_id, Permissions.MANAGE_MESSAGES)
         return message
 
