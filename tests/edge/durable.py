@@ -185,10 +185,14 @@ class Sleeper:
         finally:
             self._sleeping.remove(entry)
 
+    async def until_sleeping(self, count: int) -> None:
+        """Wait until so many sleep."""
+        async with self._began, asyncio.timeout(10):
+            await self._began.wait_for(lambda: len(self._sleeping) >= count)
+
     async def pass_time(self, seconds: float) -> None:
         """Wait until somebody sleeps, then let so much time pass."""
-        async with self._began:
-            await self._began.wait_for(lambda: bool(self._sleeping))
+        await self.until_sleeping(1)
         self.clock.advance(seconds)
         for at, woken in self._sleeping:
             if at <= self.clock.monotonic() + 1e-6:
@@ -256,8 +260,10 @@ class Channels:
             await self.posted.wait_for(lambda: len(self.messages) >= count)
 
     async def post(self, channel_id: str, body: Mapping[str, Any]) -> PostAnswer:
-        self.calls.append("post")
         self.bodies.append(body)
+        async with self.posted:
+            self.calls.append("post")
+            self.posted.notify_all()
         fault = self._fault()
         if isinstance(fault, PostAnswer):
             return fault

@@ -352,6 +352,41 @@ async def test_a_token_that_discord_does_not_know_any_more_leads_to_the_channel(
     assert len(discord.texts()) == 1
 
 
+async def test_what_may_have_been_said_on_a_token_is_looked_for_when_the_token_is_void_at_once(
+    sqlite_place: SqlitePlace,
+    opener: Opener,
+    clock: ManualClock,
+    discord: Channels,
+    bodies: Bodies,
+) -> None:
+    edge = Edge(await opener(sqlite_place), discord=discord, bodies=bodies)
+    discord.script = ["lost", PostAnswer(status=401, code=50027)]
+    message = said(clock, "/clankie")
+    await edge.accept(message, interaction=interaction_of(message), reply_to=None)
+    await edge.run_until_idle()
+    assert discord.calls == ["edit", "edit", "history"]
+    assert len(discord.texts()) == 1
+
+
+async def test_a_limit_after_an_uncertain_try_does_not_make_it_certain(
+    sqlite_place: SqlitePlace,
+    leave: Leave,
+    come_back: ComeBack,
+    opener: Opener,
+    clock: ManualClock,
+    discord: Channels,
+) -> None:
+    row = await leave(State.POSTING)
+    await _posted_before_the_kill(discord, row)
+    store = await opener(sqlite_place)
+    (row,) = await Outbox(store).open_rows(0, 10)
+    await Outbox(store).hold(row, 3_600, uncertain=True)
+    await opener.close(store)
+    await come_back()
+    assert discord.calls == ["post", "history"]
+    assert discord.texts() == ["done"]
+
+
 async def test_what_has_ended_stays_as_it_is(
     sqlite_place: SqlitePlace,
     opener: Opener,

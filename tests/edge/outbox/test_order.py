@@ -50,12 +50,12 @@ async def test_an_event_waits_until_the_one_before_is_at_its_body(
         return True
 
     bodies.admitted = admitted  # type: ignore[assignment,method-assign]
-    for number in range(2):
-        await edge.accept(said(clock, f"<@1001> {number}", number=number))
+    first = await edge.accept(said(clock, "<@1001> first", number=0))
+    await edge.accept(said(clock, "<@1001> second", number=1))
     other = await edge.accept(said(clock, "<@1001> else", number=3, channel_id=OTHER_CHANNEL))
     edge.worker.start()
     await bodies.until_asked(2)
-    assert bodies.delivered[1] == other.delivery_id
+    assert set(bodies.delivered) == {first.delivery_id, other.delivery_id}
     there.set()
     await bodies.until_asked(3)
     await edge.worker.stop(1)
@@ -127,11 +127,35 @@ async def test_a_limit_holds_the_answers_behind_it_in_its_channel_and_no_other(
     discord.script = [PostAnswer(status=429, retry_after=90.0)]
     for number in range(3):
         await edge.accept(said(clock, f"<@1001> {number}", number=number))
-    await edge.accept(said(clock, "<@1001> else", number=5, channel_id=OTHER_CHANNEL))
     edge.worker.start()
+    async with discord.posted, asyncio.timeout(10):
+        await discord.posted.wait_for(lambda: discord.calls == ["post"])
+    await edge.accept(said(clock, "<@1001> else", number=5, channel_id=OTHER_CHANNEL))
     await discord.until_posted(1)
     assert discord.texts(OTHER_CHANNEL) == ["re: else"]
     limited.set()
     await discord.until_posted(4)
     assert discord.texts(CHANNEL) == ["re: 0", "re: 1", "re: 2"]
+    await edge.worker.stop(1)
+
+
+async def test_a_global_limit_holds_every_channel(
+    sqlite_place: SqlitePlace,
+    opener: Opener,
+    clock: ManualClock,
+    discord: Channels,
+    bodies: Bodies,
+) -> None:
+    sleep = Sleeper(clock, auto=False)
+    edge = patient(await opener(sqlite_place), discord, bodies)
+    edge.worker._poster.sleep = sleep
+    discord.script = [PostAnswer(status=429, retry_after=2.0, is_global=True)]
+    await edge.accept(said(clock, "<@1001> first", number=1))
+    edge.worker.start()
+    await sleep.until_sleeping(1)
+    await edge.accept(said(clock, "<@1001> else", number=2, channel_id=OTHER_CHANNEL))
+    await sleep.until_sleeping(2)
+    assert discord.calls == ["post"]
+    await sleep.pass_time(2)
+    await discord.until_posted(2)
     await edge.worker.stop(1)

@@ -77,11 +77,18 @@ async def test_what_an_edge_whose_lease_is_over_writes_is_refused_by_the_databas
     await Outbox(one).accept(key_of(message), facts_of(message), building(message))
     (row,) = await Outbox(one).open_rows(0, 10)
     postgres_place.sql(OVER)
-    two = await opener(postgres_place)
-    (theirs,) = await Outbox(two).open_rows(0, 10)
-    await Outbox(two).asking(theirs)
     # It does not know yet: its own clock says that the lease lives.
     assert one.shards.held() == {0}
+    with pytest.raises(RowLost):
+        await Outbox(one).asking(row)  # nobody else has the shard, and still it is not this edge's
+    two = await opener(postgres_place)
+    postgres_place.sql(
+        "UPDATE edge_members SET held_until_ms = (SELECT max(held_until_ms) FROM edge_members)"
+    )
+    with pytest.raises(RowLost):
+        await Outbox(one).asking(row)  # nor when its lease seemed to live
+    (theirs,) = await Outbox(two).open_rows(0, 10)
+    await Outbox(two).asking(theirs)
     with pytest.raises(RowLost):
         await Outbox(one).asking(row)
     late = said(clock, "<@1001> more", number=2)
