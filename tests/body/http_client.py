@@ -36,7 +36,13 @@ class HttpClient:
         self, method: str, path: str, body: bytes = b"", headers: tuple[str, ...] = ()
     ) -> HttpAnswer:
         """Send a whole request and read its answer."""
-        lines = [f"{method} {path} HTTP/1.1", "host: x", f"content-length: {len(body)}", *headers]
+        port = self.writer.get_extra_info("peername")[1]
+        named = (
+            ()
+            if any(line.lower().startswith("host:") for line in headers)
+            else (f"host: 127.0.0.1:{port}",)
+        )
+        lines = [f"{method} {path} HTTP/1.1", *named, f"content-length: {len(body)}", *headers]
         self.writer.write("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
         return await self.answer(method)
 

@@ -89,6 +89,17 @@ async def test_captain_alone_is_unwell_when_it_says_so(
     assert (health["transport"]["ok"], health["admission"]["ok"]) == (True, True)
 
 
+@pytest.mark.parametrize("path", ["/health", "/metrics", "/openapi/openapi.json"])
+async def test_it_is_told_to_nobody_who_calls_this_machine_by_a_name_of_their_own(
+    machine: Machine, path: str
+) -> None:
+    for host in ("evil.example", f"evil.example:{machine.port}", "192.0.2.1", "x"):
+        answer = await once(machine.port, "GET", path, headers=(f"host: {host}",))
+        assert (answer.status, answer.body) == (403, b'{"error":"host_refused"}'), host
+    for host in (f"localhost:{machine.port}", "127.0.0.1", "[::1]:9"):
+        assert (await once(machine.port, "GET", path, headers=(f"host: {host}",))).status == 200
+
+
 async def test_a_pending_delivery_is_counted_and_nothing_of_it_is_told(machine: Machine) -> None:
     await machine.deliver(event(content="!slow 60 reply MARKER"))
     answer = await once(machine.port, "GET", "/health")

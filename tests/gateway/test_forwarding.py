@@ -320,6 +320,18 @@ async def test_what_it_measures_and_how_it_is_shows_on_its_own_port_only(
     assert (await once(local, "POST", HOST_A.path)).status == 404
 
 
+@pytest.mark.parametrize("path", ["/health", "/metrics", "/none"])
+async def test_its_own_port_answers_nobody_who_calls_this_machine_by_a_name_of_their_own(
+    gateway: Gateway, path: str
+) -> None:
+    local = gateway.role.local_port
+    for host in ("evil.example", f"evil.example:{local}"):
+        answer = await once(local, "GET", path, headers=(f"host: {host}",))
+        assert (answer.status, answer.body) == (403, b'{"error":"host_refused"}')
+    named = await once(local, "GET", path, headers=("host: localhost:1",))
+    assert named.status == (404 if path == "/none" else 200)
+
+
 async def test_nothing_that_is_carried_is_logged_or_kept(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ from litestar.openapi.plugins import JsonRenderPlugin
 
 from clankie.body.health import Health, HealthReporter
 from clankie.body.operator import OPERATOR_PREFIX
-from clankie.runtime.loopback_guard import AsgiApp
+from clankie.runtime.loopback_guard import HOST_REFUSED, AsgiApp, names_loopback, refuse
 from clankie.runtime.telemetry import METRICS_MEDIA_TYPE, Metrics
 
 log = structlog.get_logger(__name__)
@@ -28,15 +28,20 @@ _NO_STORE: Final = CacheControlHeader(no_store=True)
 
 
 class LocalRoutes:
-    """What loopback peers reach beside the ingress: the operator's routes behind their guard, the rest open."""
+    """What loopback peers reach beside the ingress: the operator's routes behind their guard, the rest open to whoever
+    calls this machine by its own name."""
 
     def __init__(self, operator: AsgiApp, others: Any) -> None:
         self._operator = operator
         self._others = others
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        guarded = scope["path"].startswith(OPERATOR_PREFIX)
-        await (self._operator if guarded else self._others)(scope, receive, send)
+        if scope["path"].startswith(OPERATOR_PREFIX):
+            await self._operator(scope, receive, send)
+        elif not names_loopback(scope["headers"]):
+            await refuse(send, *HOST_REFUSED)
+        else:
+            await self._others(scope, receive, send)
 
 
 def body_web(health: HealthReporter, metrics: Metrics | None, version: str) -> Litestar:

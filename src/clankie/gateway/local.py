@@ -10,7 +10,7 @@ import msgspec
 
 from clankie.gateway.asgi import Receive, Scope, Send, answer, error_body
 from clankie.gateway.operator import OPERATOR_PREFIX
-from clankie.runtime.loopback_guard import AsgiApp
+from clankie.runtime.loopback_guard import HOST_REFUSED, AsgiApp, names_loopback, refuse
 from clankie.runtime.telemetry import METRICS_CONTENT_TYPE, Metrics
 
 
@@ -52,6 +52,8 @@ class LocalRoute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.operator is not None and scope["path"].startswith(OPERATOR_PREFIX):
             await self.operator(scope, receive, send)
+        elif not names_loopback(scope["headers"]):
+            await refuse(send, *HOST_REFUSED)
         elif scope["method"] == "GET" and scope["path"] == "/health":
             health = self._health()
             await answer(send, 200 if health.ok else 503, msgspec.json.encode(health))
