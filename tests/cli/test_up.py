@@ -16,6 +16,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from clankie.body.bootstrap import NoBootstrap
+from clankie.body.role import BodyRole
 from clankie.cli import private_system
 from clankie.cli.private_ids import EDGE_TOKEN_ID
 from clankie.cli.private_setup import AnothersCredential
@@ -29,6 +31,8 @@ from clankie.runtime.credentials import TokenCredential
 from clankie.runtime.errors import AddressUnavailable, BrokerError, ConfigError
 from clankie.runtime.lifecycle import Shutdown
 from cli.private import Up, clankie, environ, free_port
+from conftest import ManualClock
+from connection.stranger import Answer, hang_up, plain, stranger
 
 MADE_ONCE = Counter(account_added=1, installation_added=1, edge_added=1, linked=1)
 
@@ -200,6 +204,21 @@ async def test_another_fleets_bootstrap_file_is_left_as_it_is(private: Private) 
     assert json.loads(private.bootstrap.read_bytes()) == fields
 
 
+@pytest.mark.parametrize("text", [b"{", b"", b" " * 70_000])
+async def test_a_bootstrap_file_that_is_none_is_told_that_a_new_one_is_made_without_it(
+    private: Private, text: bytes
+) -> None:
+    await private.run()
+    private.bootstrap.write_bytes(text)
+    with pytest.raises(NoBootstrap, match=re.escape(str(private.bootstrap))) as refused:
+        await private.run()
+    assert refused.value.next_step == "Move the file away: the next `clankie up` makes a new one."
+    assert private.bootstrap.read_bytes() == text
+    private.bootstrap.rename(private.home / "moved")
+    await private.run()
+    assert json.loads(private.bootstrap.read_bytes())["tenantId"]
+
+
 async def test_another_fleets_edge_token_is_left_as_it_is(private: Private) -> None:
     theirs = TokenCredential("ed_" + "a" * 20 + "." + "T" * 43)
     private.broker.set(EDGE_TOKEN_ID, theirs)
@@ -228,6 +247,28 @@ async def test_a_body_that_does_not_get_through_is_not_called_reachable(
         assert not await system.reachable()
 
     await private.run(check)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        hang_up,
+        plain(200, b"[]"),
+        plain(200, b'{"transport":7}'),
+        plain(503, b"\xff"),
+        plain(404, b""),
+    ],
+    ids=["hung up", "a list", "another report", "no text", "nothing"],
+)
+async def test_a_body_that_answers_oddly_is_waited_for_and_ends_nothing(
+    private: Private, monkeypatch: pytest.MonkeyPatch, clock: ManualClock, answer: Answer
+) -> None:
+    monkeypatch.setattr(private_system, "REACHABLE_SECONDS", 0.2)
+    async with stranger(clock) as odd:
+        odd.says(answer)
+        monkeypatch.setattr(BodyRole, "port", odd.port)
+        assert not await private.system.reachable()
+        assert len(odd.requests) > 1
 
 
 async def test_a_port_that_is_taken_is_named_and_what_was_started_is_stopped(

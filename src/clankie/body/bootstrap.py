@@ -31,6 +31,10 @@ class BootstrapInvalid(ClankieError):
     """The bootstrap file is there and cannot be taken: nothing was started."""
 
 
+class NoBootstrap(BootstrapInvalid):
+    """What the file holds is no bootstrap file: a new one is needed."""
+
+
 class Bootstrap(WireModel, frozen=True, kw_only=True):
     """What a machine is given to become a managed body. Times are milliseconds since 1970."""
 
@@ -84,7 +88,7 @@ def read_bootstrap(path: Path) -> Bootstrap | None:
         bootstrap = _BOOTSTRAP.read(text)
         bootstrap.verify_keys()
     except ProtocolError as error:
-        raise BootstrapInvalid(
+        raise NoBootstrap(
             f"{path} is not a bootstrap file: {error}",
             next_step="Ask whoever runs the fleet for a new one, or remove it to run unmanaged.",
         ) from None
@@ -102,7 +106,7 @@ def _check(path: Path, status: os.stat_result) -> None:
             next_step=f"Run `chown {os.geteuid()} {path}` and `chmod 600 {path}`.",
         )
     if status.st_size > MAX_BOOTSTRAP_BYTES:
-        raise BootstrapInvalid(
+        raise NoBootstrap(
             f"{path} is larger than any bootstrap file",
             next_step="Ask whoever runs the fleet for a new one.",
         )

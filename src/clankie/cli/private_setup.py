@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from clankie.body.bootstrap import Bootstrap, read_bootstrap
+from clankie.body.bootstrap import Bootstrap, NoBootstrap, read_bootstrap
 from clankie.cli.private_ids import EDGE_TOKEN_ID, PRIVATE_SERVER
 from clankie.fleet import ids
 from clankie.fleet.registry.machines import Origins
@@ -47,7 +47,12 @@ async def set_up(call: FleetCall, broker: Broker, path: Path, origins: Origins) 
     Raises:
         ClankieError: with what to do about it.
     """
-    bootstrap = read_bootstrap(path)
+    try:
+        bootstrap = read_bootstrap(path)
+    except NoBootstrap as error:
+        raise NoBootstrap(
+            str(error), next_step="Move the file away: the next `clankie up` makes a new one."
+        ) from None
     if bootstrap is None:
         tenant_id = await _make_machine(call, path)
     else:

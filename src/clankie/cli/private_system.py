@@ -12,6 +12,7 @@ import httpx2
 import msgspec
 import structlog
 
+from clankie.body.health import Health
 from clankie.body.role import BodyRole
 from clankie.cli.private_setup import set_up
 from clankie.fleet.admin.bearer import admin_bearer
@@ -30,6 +31,7 @@ CALL_SECONDS: Final = 10.0
 REACHABLE_SECONDS: Final = 10.0
 """How long the body may take to register and to dial in. On an idle machine it takes 50 ms."""
 LOOK_SECONDS: Final = 0.01
+_EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - asked, not listened on
 RETRY_SECONDS: Final = 5.0
 """While the fleet's own store does not answer."""
 
@@ -79,23 +81,16 @@ class PrivateSystem:
 
     async def reachable(self) -> bool:
         """Wait until a message would reach the body; False when that takes too long."""
-        host = (
-            f"[{self._config.body.host}]"
-            if ":" in self._config.body.host
-            else self._config.body.host
-        )
-        url = f"http://{host}:{self.body.port}/health"
+        host = _EVERYWHERE.get(self._config.body.host, self._config.body.host)
+        url = f"http://{f'[{host}]' if ':' in host else host}:{self.body.port}/health"
         async with httpx2.AsyncClient(trust_env=False, timeout=CALL_SECONDS) as client:
             try:
                 async with asyncio.timeout(REACHABLE_SECONDS):
-                    while True:
-                        transport = (await client.get(url)).json()["transport"]
-                        registered = transport["registration"]["ingressKeyRegistered"]
-                        if registered and transport["tunnel"]["ok"]:
-                            return True
+                    while not await _gets_through(client, url):  # noqa: ASYNC110 - a report announces nothing
                         await asyncio.sleep(LOOK_SECONDS)
             except TimeoutError:
                 return False
+        return True
 
     async def stop(self, grace_seconds: float) -> None:
         """Stop in the other order: the body's turns end while their answers still have a way out."""
@@ -148,6 +143,18 @@ class PrivateSystem:
                 return answer.json()
 
             await set_up(call, self._broker, self._config.body.bootstrap, self._origins)
+
+
+async def _gets_through(client: httpx2.AsyncClient, url: str) -> bool:
+    """Whether the body says so. One that does not answer, or not as a body, is no reason to end."""
+    try:
+        transport = msgspec.json.decode((await client.get(url)).content, type=Health).transport
+    except (httpx2.TransportError, msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    registration, tunnel = transport.registration, transport.tunnel
+    if registration is None or tunnel is None:
+        return False
+    return registration.ingress_key_registered and tunnel.ok
 
 
 def _refused(call: str, why: str) -> RoleFailed:

@@ -5,6 +5,7 @@ its bytes into keys.
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from clankie.runtime.credentials import (
+    NO_CREDENTIALS,
     Credential,
     Ed25519Credential,
     P256Credential,
@@ -160,7 +162,7 @@ class FileBroker:
             if status.st_size > MAX_FILE_BYTES:
                 raise BrokerCorrupt(
                     f"{self._path} is larger than {MAX_FILE_BYTES} bytes; it was left as it is",
-                    next_step="Put a backup in its place, or move it away.",
+                    next_step=f"Put a backup in its place. {NO_CREDENTIALS}",
                 )
             data = os.read(fd, MAX_FILE_BYTES)
         except OSError as error:
@@ -234,9 +236,12 @@ class FileBroker:
         return True
 
     def _failed(self, what: str, error: OSError) -> BrokerError:
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         return BrokerError(
             f"{self._path} cannot be {what}: {error.strerror}",
-            next_step=f"Make {self._folder} a folder of this user's on a disk that can be written.",
+            next_step=f"Make room on the disk of {self._folder}."
+            if full
+            else f"Make {self._folder} a folder of this user's on a disk that can be written.",
         )
 
 

@@ -54,6 +54,13 @@ class TokenCredential(_Credential, frozen=True, tag="token"):
 Credential = P256Credential | Ed25519Credential | SecretKeyCredential | TokenCredential
 
 
+NO_CREDENTIALS = (
+    "Moved away, roles start with new keys, and no store that was made with the old ones opens any more: "
+    "those would have to be moved away, too, with all that is in them."
+)
+"""What it costs to start without a credential file that was there."""
+
+
 class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: Literal[1]
     credentials: dict[str, Credential]
@@ -91,7 +98,7 @@ def decode_credentials(data: bytes, where: str) -> dict[str, Credential]:
     except (ValueError, RecursionError, WrongCredential) as error:
         raise BrokerCorrupt(
             f"{where} is not a credential file ({_reason(error)}); it was left as it is",
-            next_step="Put a backup in its place, or move it away to start with no credentials.",
+            next_step=f"Put a backup in its place. {NO_CREDENTIALS}",
         ) from None  # the cause's text could quote what the file holds
     return document.credentials
 
