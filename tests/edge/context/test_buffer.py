@@ -21,6 +21,7 @@ async def handed(outbox: Outbox, trigger: InboundMessage) -> list[str]:
     return [each.content for each in event.context] if event.context else []
 
 
+@pytest.mark.seed("S33", "S41")
 async def test_of_25_buffered_messages_the_newest_20_go_along_oldest_first_and_once(
     place: Place, opener: Opener, clock: ManualClock
 ) -> None:
