@@ -190,8 +190,9 @@ class EdgeConfig(_Section, frozen=True, kw_only=True):
         fleet_origin: where routes and permits are asked for; by default the fleet of this machine.
         fleet_token: this edge's bearer there.
         discord_origin: a simulated Discord, in place of Discord.
-        shards: how many Discord divides the bot's servers into; by default as many as it recommends. The first edge on
-            a shared database takes all of them that are free.
+        shards: how many Discord divides the bot's servers into; by default as many as it recommends.
+        max_shards: how many this edge takes at most, so that others on the same PostgreSQL take the rest; by default
+            all that are free.
         grace_seconds: how long posts under way get to end when the edge stops.
     """
 
@@ -202,6 +203,7 @@ class EdgeConfig(_Section, frozen=True, kw_only=True):
     fleet_token: Token
     discord_origin: LoopbackOrigin | None = None
     shards: Concurrency | None = None
+    max_shards: Bound | None = None
     grace_seconds: Seconds = 20.0
 
 

@@ -133,6 +133,11 @@ class DiscordConnection:
         self.application_id = str(self._client.application_id)
         self.rest = Rest(self._client.http)
 
+    @property
+    def shard_count(self) -> int:
+        """How many shards there are, over all processes; as Discord recommends, once logged in."""
+        return self._shard_count or self._recommended
+
     def connect(self) -> None:
         """Start the shards."""
         self._task = asyncio.get_running_loop().create_task(self._client.connect())
