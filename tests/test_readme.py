@@ -173,7 +173,7 @@ def test_each_role_by_itself_and_a_program_beside_them_deliver_as_it_says(
             (failing, "ended as unavailable"),
             (token.sub("EDGE_TOKEN=void ", delivering), "edge"),
             (token.sub("", delivering), "a token"),
-            (delivering.replace(f'"{QUESTION}"', ""), "one message"),
+            (delivering.replace(f'"{QUESTION}"', ""), "and a message"),
             (delivering.replace(QUESTION, ""), "blank"),
         ):
             error, next_step = unable(script, environ).splitlines()
