@@ -4,7 +4,7 @@ Owns which of it is missing, and making that alone: each start looks, so one tha
 the next, and nothing is made twice. What belongs to another fleet is never touched. Must not know the roles.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -138,6 +138,35 @@ async def _make_edge(call: FleetCall, broker: Broker, tenant_id: str) -> None:
     if made is not None:
         broker.set(EDGE_TOKEN_ID, TokenCredential(made["token"]))
         log.info("edge_added", edge_id=edge_id)
+
+
+async def link(
+    call: FleetCall, broker: Broker, path: Path, *, servers: Iterable[str], people: Iterable[str]
+) -> None:
+    """Let these servers' and people's messages take the way to this machine, as far as they take none yet.
+
+    Args:
+        path: of the bootstrap file.
+
+    Raises:
+        ClankieError: with what to do about it.
+    """
+    bootstrap, kept = read_bootstrap(path), broker.get(EDGE_TOKEN_ID, TokenCredential)
+    if bootstrap is None or kept is None:
+        raise RuntimeError("nothing is set up yet")
+    edge_id = ids.edge_of(kept.token)
+    routes = {one["tenantId"] for one in await call("route/list")}
+    linked = {
+        (one["kind"], one["discordId"])
+        for one in await call("link/list")
+        if one["edgeId"] == edge_id and one["tenantId"] in routes
+    }
+    wanted = [("server", each) for each in servers] + [("user", each) for each in people]
+    for kind, discord_id in wanted:
+        if (kind, discord_id) not in linked:
+            asked = {"kind": kind, "discordId": discord_id, "tenantId": bootstrap.tenant_id}
+            await call("link/add", edgeId=edge_id, **asked)
+            log.info("linked", kind=kind, discord_id=discord_id)
 
 
 def _write_private(path: Path, data: bytes) -> None:

@@ -6,6 +6,8 @@ Must not know what any role does.
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import httpx2
@@ -14,7 +16,7 @@ import structlog
 
 from clankie.body.health import Health
 from clankie.body.role import BodyRole
-from clankie.cli.private_setup import set_up
+from clankie.cli.private_setup import FleetCall, set_up
 from clankie.fleet.admin.bearer import admin_bearer
 from clankie.fleet.errors import Refused
 from clankie.fleet.keys.ring import KeyRow
@@ -92,6 +94,10 @@ class PrivateSystem:
                 return False
         return True
 
+    def what_to_type(self) -> list[str]:
+        """How to go on, once it has started; the first line says that it has."""
+        return ['Ready. In another terminal: clankie say "hello"']
+
     async def stop(self, grace_seconds: float) -> None:
         """Stop in the other order: the body's turns end while their answers still have a way out."""
         if self._telling is not None:
@@ -107,7 +113,7 @@ class PrivateSystem:
         except AddressUnavailable as error:
             raise AddressUnavailable(
                 str(error),
-                next_step="Stop that process, another `clankie up` say; or give fleet, gateway and body other ports: "
+                next_step="Stop that process, another `clankie up` say; or give the roles other ports: "
                 "`clankie config show` lists them.",
             ) from error
 
@@ -126,6 +132,12 @@ class PrivateSystem:
             known = found
 
     async def _introduce(self) -> None:
+        async with self._administering() as call:
+            await set_up(call, self._broker, self._config.body.bootstrap, self._origins)
+
+    @asynccontextmanager
+    async def _administering(self) -> AsyncIterator[FleetCall]:
+        """Calls to the fleet in this process, as its administrator."""
         async with httpx2.AsyncClient(
             base_url=f"http://127.0.0.1:{self.fleet.local_port}/admin/v1/",
             headers={"authorization": f"Bearer {admin_bearer(self._broker)}"},
@@ -142,7 +154,7 @@ class PrivateSystem:
                     raise _refused(name, str(answer.status_code))
                 return answer.json()
 
-            await set_up(call, self._broker, self._config.body.bootstrap, self._origins)
+            yield call
 
 
 async def _gets_through(client: httpx2.AsyncClient, url: str) -> bool:

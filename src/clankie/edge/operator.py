@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from litestar import Litestar, get, post
 from litestar.exceptions import NotFoundException
-from litestar.params import Parameter
+from litestar.params import Parameter, QueryParameter
 from litestar.response import Response
 from sqlalchemy import Connection, select
 
@@ -121,8 +121,8 @@ def operator_web(store: EdgeStore, sightings: Sightings) -> Litestar:
 
     @get(OPERATOR_PREFIX + "outbox", summary="Rows, newest first")
     async def list_rows(
-        ended: bool = False,
-        count: Annotated[int, Parameter(ge=1, le=MAX_SHOWN)] = SHOWN,
+        ended: Annotated[bool, QueryParameter()] = False,
+        count: Annotated[int, QueryParameter(ge=1, le=MAX_SHOWN)] = SHOWN,
     ) -> list[ShownRow]:
         return [_shown(each) for each in await views.list(_wanted(ended=ended), count)]
 

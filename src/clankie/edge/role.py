@@ -21,6 +21,7 @@ from clankie.edge.delivering import BodyDeliverer
 from clankie.edge.discord.client import DiscordConnection
 from clankie.edge.discord.commands import register
 from clankie.edge.discord.poster import Poster
+from clankie.edge.discord.rest import Rest
 from clankie.edge.errors import StoreUnavailable
 from clankie.edge.health import EdgeHealth, HealthGauges
 from clankie.edge.hearing.hearing import Hearing
@@ -31,6 +32,7 @@ from clankie.edge.operator import operator_bearer, operator_web
 from clankie.edge.outbox.outbox import Outbox
 from clankie.edge.outbox.views import OutboxViews
 from clankie.edge.outbox.worker import Worker
+from clankie.edge.ownership import Owned, find_owned
 from clankie.edge.pointing import point_at
 from clankie.edge.report import Reporter
 from clankie.edge.routes import Routes
@@ -83,6 +85,8 @@ class EdgeRole:
         self._metrics = Metrics(self._clock, version)
         self._server: HttpServer | None = None
         self._reporter: Reporter | None = None
+        self._hearing: Hearing | None = None
+        self._rest: Rest | None = None
         self._closing: list[Closing] = []
         self._deaf = False
 
@@ -95,6 +99,12 @@ class EdgeRole:
     def registry(self) -> CollectorRegistry:
         """Everything this edge measures."""
         return self._metrics.registry
+
+    async def owned(self) -> Owned:
+        """Whose bot it is, and that person's servers among its own, once started."""
+        if self._hearing is None or self._rest is None:
+            raise RuntimeError("the edge has not started")
+        return await find_owned(self._rest, self._hearing.places.server_ids())
 
     async def health(self) -> EdgeHealth:
         """How it is now, once its store is open."""
@@ -224,6 +234,7 @@ class EdgeRole:
         self._closing.append(lambda grace: hearing.stop(min(grace, HEARING_GRACE_SECONDS)))
         if self._reporter is not None:
             self._reporter.runs(connection, hearing, routes, deliverer)
+        self._hearing, self._rest = hearing, connection.rest
         hearing.begin(connection.rest, connection.bot_user_id)
         await register(connection.rest, connection.application_id)
         worker.start()
