@@ -82,7 +82,7 @@ class GatewayClient(discord.AutoShardedClient):
     ) -> None:
         for name in _LOGGERS:
             logger = logging.getLogger(name)
-            logger.setLevel(max(logging.INFO, logger.level))
+            logger.setLevel(max(logging.INFO, logger.getEffectiveLevel()))
         chosen: dict[str, Any] = {} if shard_ids is None else {"shard_ids": list(shard_ids)}
         super().__init__(
             intents=intents(),
