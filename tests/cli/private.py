@@ -64,9 +64,9 @@ class Up:
         self._process: subprocess.Popen[str] | None = None
         self._reading: threading.Thread | None = None
 
-    def start(self) -> None:
+    def start(self, *options: str) -> None:
         self._process = subprocess.Popen(
-            [CLANKIE, "up"],
+            [CLANKIE, "up", *options],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -27,12 +27,15 @@ class Row(NamedTuple):
 
 
 COMMANDS: Final = (
-    Row("up", "run a whole private system here: fleet, gateway, body", "clankie up"),
+    Row(
+        "up", "run a whole private system here; --sim: with a Discord to try it", "clankie up --sim"
+    ),
     Row("say", "send one message the whole way and print the answer", 'clankie say "hello"'),
     Row("demo", "watch one message travel from end to end, sealed", "clankie demo"),
     Row("body", "the owner's machine: verify, admit, answer sealed"),
     Row("fleet", "accounts, machines, routes, limits, and the keys that sign permits"),
     Row("gateway", "carry sealed envelopes to bodies that dialled in"),
+    Row("edge", "hear Discord with the bot's token, seal, and post the answers"),
     Row("sim", "a simulated Discord with a page to chat in, for any discord.py bot", "clankie sim"),
     Row("trace", "what each role here knows of one delivery"),
     Row("doctor", "examine keys, store, clock, permissions and ports", "clankie doctor"),

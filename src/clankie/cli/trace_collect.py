@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from clankie.cli.trace_known import BodyKnows, FleetKnows, Found, GatewayKnows, Line, time_line
+from clankie.cli.trace_known import (
+    BodyKnows,
+    EdgeKnows,
+    EdgeRow,
+    FleetKnows,
+    Found,
+    GatewayKnows,
+    Line,
+    time_line,
+)
 from clankie.runtime.errors import ClankieError
 
 if TYPE_CHECKING:
@@ -25,6 +34,7 @@ SECONDS: Final = 10.0
 """For a role's answer."""
 AWAY: Final = "does not run now"
 NO_PERMIT: Final = "cannot be asked: it knows permits alone, and no role here knows one"
+NEVER: Final = f"{AWAY}, and has kept nothing in this home"
 _OK: Final = 200
 
 Known = TypeVar("Known", bound=msgspec.Struct)
@@ -50,8 +60,8 @@ async def find(config: "Config", delivery: str, permits: Iterable[str] = ()) -> 
     from clankie.runtime.broker import FileBroker  # noqa: PLC0415 - `clankie --help` must not wait
 
     asking = _Asking(config, FileBroker(config.broker_path), delivery)
-    (fleet, fleet_note), (body, body_note) = await asyncio.gather(
-        _told(asking.fleet), _told(asking.body)
+    (edge, edge_note), (fleet, fleet_note), (body, body_note) = await asyncio.gather(
+        _told(asking.edge), _told(asking.fleet), _told(asking.body)
     )
     asked = set(permits) | {
         seen.permit_id
@@ -61,9 +71,10 @@ async def find(config: "Config", delivery: str, permits: Iterable[str] = ()) -> 
         if seen.permit_id
     }
     gateway, _ = await _told(lambda: asking.gateway(sorted(asked)))
-    notes = {"fleet": fleet_note, "body": body_note}
+    notes = {"edge": edge_note, "fleet": fleet_note, "body": body_note}
     return Found(
         delivery=delivery,
+        edge=edge,
         fleet=fleet,
         gateway=gateway,
         body=body,
@@ -85,6 +96,33 @@ class _Asking:
         self._config = config
         self._broker = broker
         self._delivery = delivery
+
+    async def edge(self) -> tuple[EdgeKnows | str, str]:
+        from clankie.edge.operator import (  # noqa: PLC0415
+            OPERATOR_BEARER,
+            OPERATOR_PREFIX,
+            rows_of,
+        )
+        from clankie.runtime.secrets import resolve_secret  # noqa: PLC0415
+
+        def look(connection: "Connection") -> EdgeKnows:
+            stored = rows_of(connection, self._delivery)
+            return EdgeKnows([], msgspec.convert(msgspec.to_builtins(stored), list[EdgeRow]))
+
+        told, note = await self._known(
+            resolve_secret("edge.store", self._config.edge.store, self._broker),
+            look,
+            lambda: self._ask(
+                EdgeKnows,
+                OPERATOR_BEARER,
+                ("edge.local_port", "127.0.0.1", self._config.edge.local_port),
+                "GET",
+                f"{OPERATOR_PREFIX}deliveries/{self._delivery}",
+                None,
+            ),
+        )
+        # Most homes have no edge, and miss none: the bot's is elsewhere, or `clankie say` is one.
+        return (EdgeKnows([], []), "") if told == NEVER else (told, note)
 
     async def fleet(self) -> tuple[FleetKnows | str, str]:
         from clankie.fleet.admin.bearer import ADMIN_BEARER  # noqa: PLC0415
@@ -187,7 +225,7 @@ class _Asking:
         except StoreInUse:
             return await ask(), ""
         except NoStore:
-            return f"{AWAY}, and has kept nothing in this home", ""
+            return NEVER, ""
 
     async def _ask(
         self,

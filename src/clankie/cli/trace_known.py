@@ -15,6 +15,32 @@ Line = tuple[int, str, str]
 """Wall milliseconds, the role, and what happened there."""
 
 
+class EdgeRow(msgspec.Struct, frozen=True, rename="camel"):
+    """A row of the edge's outbox: one of the delivery's recipients."""
+
+    tenant_id: str
+    state: str
+    kind: str
+    parts: int
+    posted: int
+    received_at_ms: int
+    changed_at_ms: int
+    outcome: str | None = None
+    detail: str | None = None
+
+
+class EdgeKnows(msgspec.Struct, frozen=True, rename="camel"):
+    """What the edge tells.
+
+    Attributes:
+        seen: what it asked and what it was answered, since its start.
+        stored: its rows.
+    """
+
+    seen: list[Sighting]
+    stored: list[EdgeRow]
+
+
 class FleetKnows(msgspec.Struct, frozen=True, rename="camel"):
     """What the fleet tells.
 
@@ -57,6 +83,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     delivery: str
+    edge: EdgeKnows | str
     fleet: FleetKnows | str
     gateway: GatewayKnows | str
     body: BodyKnows | str
@@ -64,7 +91,12 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
     def silent(self) -> dict[str, str]:
         """The sentence of each role that told nothing, and the note on each that did."""
-        roles = {"fleet": self.fleet, "gateway": self.gateway, "body": self.body}
+        roles = {
+            "edge": self.edge,
+            "fleet": self.fleet,
+            "gateway": self.gateway,
+            "body": self.body,
+        }
         return self.notes | {role: told for role, told in roles.items() if isinstance(told, str)}
 
 
@@ -72,6 +104,9 @@ def time_line(found: Found) -> list[Line]:
     """Everything with a time, oldest first."""
     lines: list[Line] = []
     permits: set[str] = set()
+    if not isinstance(found.edge, str):
+        lines += [_sighting("edge", seen) for seen in found.edge.seen]
+        lines += [line for row in found.edge.stored for line in _row(row)]
     if not isinstance(found.fleet, str):
         lines += [
             (one.at_ms, "fleet", f"charged for {one.tenant_id}") for one in found.fleet.stored
@@ -91,6 +126,15 @@ def time_line(found: Found) -> list[Line]:
             if stored.settled_at_ms:
                 lines.append((stored.settled_at_ms, "body", f"settled as {stored.state.value}"))
     return sorted((at_ms, role, printable(what)) for at_ms, role, what in lines)
+
+
+def _row(row: EdgeRow) -> list[Line]:
+    """When it was heard, where it is plain text, and what its row says since its last change."""
+    heard = (row.received_at_ms, "edge", f"heard as {row.kind}, kept sealed for {row.tenant_id}")
+    end = " ".join(filter(None, (row.outcome, row.detail))).replace("_", " ")
+    posted = f", posted {row.posted} of {row.parts}" if row.parts else ""
+    now = f"{row.state}: {end}{posted}" if end else row.state
+    return [heard] if row.state == "accepted" else [heard, (row.changed_at_ms, "edge", now)]
 
 
 def _sighting(role: str, seen: Sighting) -> Line:
