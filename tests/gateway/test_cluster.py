@@ -3,72 +3,20 @@
 import asyncio
 import json
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from nats.aio.client import Client as NatsClient
 
-from body.http_client import HttpAnswer, once
 from clankie.gateway import public
-from clankie.gateway.cluster import nats_cluster, placing
+from clankie.gateway.cluster import placing
 from clankie.gateway.refusals import BURST
 from clankie.protocol.gateway_frames import MAX_EXCHANGES
+from gateway.clustered import cluster_is, code_of, joined, known
 from gateway.gateways import HOST_A, HOST_B, SECONDS, Gateway, Identity, RawHost
 from nats_server import NatsServer
 
 MIB = 1_048_576
-
-
-@pytest.fixture
-async def nats() -> AsyncIterator[NatsServer]:
-    async with NatsServer() as server:
-        yield server
-
-
-@asynccontextmanager
-async def joined(nats: NatsServer, home: Path) -> AsyncIterator[Gateway]:
-    async with Gateway(home, CLANKIE_GATEWAY_NATS_URL=nats.url) as gateway:
-        await cluster_is(gateway, "joined")
-        yield gateway
-
-
-@pytest.fixture
-async def one(nats: NatsServer, tmp_path: Path) -> AsyncIterator[Gateway]:
-    async with joined(nats, tmp_path / "one") as gateway:
-        yield gateway
-
-
-@pytest.fixture
-async def two(nats: NatsServer, tmp_path: Path) -> AsyncIterator[Gateway]:
-    async with joined(nats, tmp_path / "two") as gateway:
-        yield gateway
-
-
-async def cluster_is(gateway: Gateway, state: str) -> None:
-    async with asyncio.timeout(SECONDS):
-        while gateway.role.health().cluster != state:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
-
-
-async def known(gateway: Gateway, host: RawHost, who: Identity) -> None:
-    """Wait until the host is found through this gateway, by asking until it is."""
-    async with asyncio.timeout(SECONDS):
-        while True:
-            asking = asyncio.ensure_future(gateway.ask(who, b"known?"))
-            request = asyncio.ensure_future(host.request())
-            done, _ = await asyncio.wait({asking, request}, return_when=asyncio.FIRST_COMPLETED)
-            if request in done:
-                await request.result().answer()
-                assert (await asking).status == 200
-                return
-            request.cancel()
-            assert asking.result().status == 503
-            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize("size", [0, 3, 300_000, 2 * MIB])
@@ -122,15 +70,15 @@ async def test_every_failure_is_told_as_if_the_tunnel_were_here(
         await known(two, host_a, HOST_A)
         asking = asyncio.ensure_future(two.ask(HOST_A))
         await host_a.say("cancel", (await host_a.request()).id, reason="protocol_error")
-        assert _code(await asking) == (502, "host_cancelled")
+        assert code_of(await asking) == (502, "host_cancelled")
         asking = asyncio.ensure_future(two.ask(HOST_A))
         await (await host_a.request()).answer(bytes(16 * MIB + 1))
-        assert _code(await asking) == (502, "gateway_response_limit")
+        assert code_of(await asking) == (502, "gateway_response_limit")
         assert (await host_a.frame())["reason"] == "protocol_error"
         monkeypatch.setattr(public, "EXCHANGE_SECONDS", 0.2)
         asking = asyncio.ensure_future(two.ask(HOST_A))
         await host_a.request()
-        assert _code(await asking) == (504, "gateway_timeout")
+        assert code_of(await asking) == (504, "gateway_timeout")
         assert (await host_a.frame())["kind"] == "cancel"
 
 
@@ -143,8 +91,8 @@ async def test_128_exchanges_are_in_flight_for_a_host_over_all_gateways(
             asyncio.ensure_future(gateway.ask(HOST_A)) for gateway in (one, two) for _ in range(64)
         ]
         requests = [await host_a.request() for _ in asking]
-        assert _code(await two.ask(HOST_A)) == (503, "gateway_busy")
-        assert _code(await one.ask(HOST_A)) == (503, "gateway_busy")
+        assert code_of(await two.ask(HOST_A)) == (503, "gateway_busy")
+        assert code_of(await one.ask(HOST_A)) == (503, "gateway_busy")
         for request in requests:
             await request.answer()
         assert {(await each).status for each in asking} == {200}
@@ -281,7 +229,7 @@ async def test_without_nats_hosts_here_are_served_and_the_cluster_comes_back_by_
         cut = asyncio.ensure_future(two.ask(HOST_A))
         await host_a.request()
         nats.kill()
-        assert _code(await cut) == (502, "host_cancelled")
+        assert code_of(await cut) == (502, "host_cancelled")
         for gateway in (one, two):
             await cluster_is(gateway, "apart")
             assert not gateway.role.health().ok
@@ -292,7 +240,7 @@ async def test_without_nats_hosts_here_are_served_and_the_cluster_comes_back_by_
         await host_a.say("response_start", frame["requestId"], status=200, headers=[])
         await host_a.say("response_end", frame["requestId"])
         assert (await asking).status == 200
-        assert _code(await two.ask(HOST_A)) == (503, "host_unavailable")
+        assert code_of(await two.ask(HOST_A)) == (503, "host_unavailable")
         assert not host_b.socket.close_code
         await nats.start()
         async with asyncio.timeout(10):
@@ -310,7 +258,7 @@ async def test_what_a_lost_nats_cut_off_holds_no_place_of_its_host_any_more(
         for _ in cut:
             await host_a.request()
         nats.kill()
-        assert {_code(await each) for each in cut} == {(502, "host_cancelled")}
+        assert {code_of(await each) for each in cut} == {(502, "host_cancelled")}
         for _ in cut:
             assert (await host_a.frame())["kind"] == "cancel"
         await one.until("clankie_gateway_exchanges_in_flight", 0)
@@ -324,7 +272,7 @@ async def test_a_holder_that_alone_lost_nats_tells_whoever_still_waits(
         waiting = asyncio.ensure_future(two.ask(HOST_A))
         await host_a.request()
         await _drop(one)
-        assert _code(await waiting) == (502, "host_cancelled")
+        assert code_of(await waiting) == (502, "host_cancelled")
 
 
 async def test_an_asker_that_alone_lost_nats_tells_whoever_still_serves(
@@ -337,7 +285,7 @@ async def test_an_asker_that_alone_lost_nats_tells_whoever_still_serves(
         (asked,) = two.role._cluster._asking._asked.values()  # type: ignore[union-attr]
         await asked.taken
         await _drop(two)
-        assert _code(await cut) == (502, "host_cancelled")
+        assert code_of(await cut) == (502, "host_cancelled")
         cancel = await host_a.frame()
         assert (cancel["requestId"], cancel["reason"]) == (request.id, "client_closed")
 
@@ -430,98 +378,8 @@ async def test_what_strangers_publish_breaks_nothing(
     await stranger.close()
 
 
-class GatewayProcess:
-    """A gateway in a process of its own, to be killed."""
-
-    def __init__(self, nats: NatsServer, home: Path) -> None:
-        role = Gateway(home, CLANKIE_GATEWAY_NATS_URL=nats.url).role  # writes its keys' file
-        del role
-        self._log = (home / "log").open("wb")
-        self._path = home / "log"
-        self._process = subprocess.Popen(
-            [str(Path(sys.executable).with_name("clankie")), "gateway", "serve", "--cluster"],
-            env={
-                **os.environ,
-                "CLANKIE_HOME": str(home),
-                "CLANKIE_GATEWAY_PORT": "0",
-                "CLANKIE_GATEWAY_LOCAL_PORT": "0",
-                "CLANKIE_GATEWAY_NATS_URL": nats.url,
-                "CLANKIE_LOG_FORMAT": "json",
-            },
-            stderr=self._log,
-        )
-
-    async def ports(self) -> tuple[int, int]:
-        async with asyncio.timeout(SECONDS):
-            while True:
-                for line in self._path.read_text().splitlines():
-                    event = json.loads(line)
-                    if event["event"] == "gateway_ready":
-                        return event["port"], event["local_port"]
-                await asyncio.sleep(0.01)
-
-    def end(self, number: signal.Signals) -> int:
-        self._process.send_signal(number)
-        code = self._process.wait(SECONDS)
-        self._log.close()
-        return code
-
-
-async def test_a_gateway_that_is_killed_takes_only_what_it_had_in_flight(
-    nats: NatsServer, one: Gateway, tmp_path: Path
-) -> None:
-    doomed = GatewayProcess(nats, tmp_path / "doomed")
-    port, local_port = await doomed.ports()
-    host_a, host_b = await RawHost.dial(port, HOST_A), await RawHost.dial(one.port, HOST_B)
-    await known(one, host_a, HOST_A)
-    async with asyncio.timeout(SECONDS):  # a sign of life, so that its absence is noticed
-        while not one.role._cluster._heard_at:  # type: ignore[union-attr]  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-    taken = asyncio.ensure_future(one.ask(HOST_A))
-    await host_a.request()
-    kept = asyncio.ensure_future(one.ask(HOST_B))
-    request = await host_b.request()
-    assert doomed.end(signal.SIGKILL) == -signal.SIGKILL
-    assert await host_a.closed() == 1006
-    bury(one)
-    assert _code(await taken) == (502, "host_cancelled")
-    await request.answer(b"kept")
-    assert (await kept).body == b"kept"
-    async with await RawHost.dial(one.port, HOST_A) as again:  # its hosts reconnect elsewhere
-        asking = asyncio.ensure_future(one.ask(HOST_A))
-        await (await again.request()).answer(b"elsewhere")
-        assert (await asking).body == b"elsewhere"
-    await host_b.socket.close()
-    assert local_port != port
-
-
-def bury(gateway: Gateway) -> None:
-    """Let the time pass after which a gateway without a sign of life is gone."""
-    cluster = gateway.role._cluster
-    assert isinstance(cluster, nats_cluster.NatsCluster)
-    assert len(cluster._heard_at) == 1
-    for node in cluster._heard_at:
-        cluster._heard_at[node] -= nats_cluster.DEAD_SECONDS
-
-
-async def test_a_gateway_process_stops_cleanly_and_tells_its_hosts(
-    nats: NatsServer, tmp_path: Path
-) -> None:
-    process = GatewayProcess(nats, tmp_path / "home")
-    port, local_port = await process.ports()
-    host = await RawHost.dial(port, HOST_A)
-    assert json.loads((await once(local_port, "GET", "/health")).body)["tunnels"] == 1
-    ended = asyncio.ensure_future(asyncio.to_thread(process.end, signal.SIGTERM))
-    assert await host.closed() == 1001
-    assert await ended == 0
-
-
 async def _drop(gateway: Gateway) -> None:
     """Cut one gateway's own connection to NATS, and wait until it has noticed."""
     link = gateway.role._cluster._link  # type: ignore[union-attr]
     link._client._transport._io_writer.transport.abort()
     await cluster_is(gateway, "apart")
-
-
-def _code(answer: HttpAnswer) -> tuple[int, str]:
-    return answer.status, json.loads(answer.body)["error"]
